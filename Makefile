@@ -114,7 +114,9 @@ endif
 # Which tests the race detector watches, they say themselves, with calls of package racetest. Of
 # internal/app, which plays the whole service, those are the tests of many callers at once; elsewhere
 # all but long computations.
-ALONE = grep -rl 'racetest\.Sequential(t)' --include='*_test.go' internal | xargs -n 1 dirname | sort -u | sed 's|^|./|'
+ALONE = grep -rl --exclude-dir=racetest 'racetest\.Sequential(t)' --include='*_test.go' internal
+ALONE_PACKAGES = $(ALONE) | xargs -n 1 dirname | sort -u | sed 's|^|./|'
+ALONE_TESTS = $(ALONE) | xargs awk '/^func /{name=$$2; sub(/[^A-Za-z0-9_].*/, "", name)} /racetest\.Sequential\(t\)/{print name}' | sort -u | paste -sd '|'
 
 .PHONY: unit
 unit: ## the tests of every package by itself, with the race detector; not those of race and play
@@ -129,12 +131,17 @@ race: ## the tests of many callers at once, with the race detector
 	go test -race -vet=off -count=1 -timeout 80m ./internal/app
 
 .PHONY: alone
-alone: ## the packages with tests that are one long computation, without the race detector
-	go test -vet=off -count=1 -timeout 80m $$($(ALONE))
+alone: ## the tests that are one long computation, without the race detector
+	@tests=$$($(ALONE_TESTS)); \
+	go test -vet=off -count=1 -timeout 80m -run "^($$tests)$$" $$($(ALONE_PACKAGES))
+
+# go test starts packages in the order in which they are named, as many at once as there are processors.
+# The longest come first, so that none of them runs alone at the end.
+LONGEST = ./test/browser ./internal/app ./test/whole ./test/crash ./test/hijack
 
 .PHONY: play
 play: ## the tests that play the whole service, but for those of race
-	COFFER_TEST_RACED=1 go test -vet=off -count=1 -timeout 80m ./internal/app ./test/...
+	COFFER_TEST_RACED=1 go test -vet=off -count=1 -timeout 80m $(LONGEST) ./test/...
 
 # What a change usually breaks, for the time between two edits: the changed packages and the
 # contract. BASE is what counts as unchanged. Packages that play the whole service are left to the gate.
@@ -171,7 +178,7 @@ fuzz: ## every fuzz target, or those below PKG, for FUZZTIME (30s), two packages
 .PHONY: long
 long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, an hour of soak, then 30 minutes of each fuzz target
 	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
-	COFFER_TEST_LONG=1 COFFER_TEST_RACED=1 go test -count=1 -shuffle=on -timeout 12h ./internal/app $$($(ALONE))
+	COFFER_TEST_LONG=1 COFFER_TEST_RACED=1 go test -count=1 -shuffle=on -timeout 12h ./internal/app $$($(ALONE_PACKAGES))
 	$(MAKE) sdk SDK=./...
 	$(MAKE) goals
 	$(MAKE) scale

@@ -1,12 +1,12 @@
 #!/bin/sh
-# After installing or upgrading, as root. COFFER_ROOT is another root directory, for tests.
+# Runs after installing or upgrading, as root. COFFER_ROOT is another root directory, for tests.
 set -eu
 
 directory=${COFFER_ROOT:-}/etc/coffer
 settings=$directory/env
 
-# The settings hold the encryption key. They are made here and belong to no package: nothing that a
-# package manager does replaces or deletes them.
+# The settings contain the encryption key. This script creates them, and they belong to no package,
+# so that no package manager replaces or deletes them.
 if [ ! -e "$settings" ]; then
   mkdir -p "$directory"
   chmod 700 "$directory"
@@ -33,14 +33,14 @@ COFFER_BACKUP_PASSPHRASE=$(od -An -N20 -tx1 /dev/urandom | tr -d ' \n')
 COFFER_BACKUP_DIR=/var/lib/coffer/backups
 SETTINGS
   )
-  # A file with its name is complete.
+  # The file gets its name only when it is complete.
   mv "$settings.new" "$settings"
 fi
 
 if [ -z "${COFFER_ROOT:-}" ] && [ -d /run/systemd/system ]; then
   systemctl daemon-reload || true
-  # A new version restarts the servers that run. A first installation waits for its settings.
+  # Restart the servers that are running. After a first installation, none runs before it has settings.
   systemctl try-restart coffer.service || true
-  # With this file, coffer-household restarts the servers of several households, a few at a time.
+  # If this file exists, coffer-household restarts the households' servers, a few at a time.
   [ -e "$directory/waves" ] || systemctl try-restart 'coffer@*.service' || true
 fi

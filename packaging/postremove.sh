@@ -1,5 +1,5 @@
 #!/bin/sh
-# After removing, as root. /etc/coffer has the encryption key, so it stays, even after a purge.
+# Runs after removing, as root. /etc/coffer stays, even after a purge, because it has the encryption key.
 set -eu
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload || true

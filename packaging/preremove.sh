@@ -1,8 +1,9 @@
 #!/bin/sh
-# Before removing, as root; not before an upgrade. Settings and backups stay.
+# Stops the servers before the package is removed, as root, but not before an upgrade. Settings and
+# backups stay.
 set -eu
 
-# dpkg and apk say what happens; rpm says how many versions remain.
+# The argument of dpkg and apk is the action; that of rpm is the number of versions that remain.
 if [ "${1:-remove}" = remove ] || [ "${1:-}" = 0 ]; then
   if [ -d /run/systemd/system ]; then
     systemctl disable --now coffer.service coffer-backup.timer || true

@@ -4,7 +4,7 @@ import macro from "@lingui/babel-plugin-lingui-macro";
 import { formatter } from "@lingui/format-po";
 import { compileMessage } from "@lingui/message-utils/compileMessage";
 
-/** A message of the catalogue: its text, its translation and the files that show it. */
+/** A message of the catalogue: its text, its translation, and the files that use it. */
 export type Entry = {
   message?: string;
   translation?: string;
@@ -15,7 +15,7 @@ export type Entry = {
 };
 export type Catalogue = Record<string, Entry>;
 
-/** Files without a macro are not parsed: that is most of the time of a build. */
+/** Whether a file uses a macro. Other files are not parsed, because parsing takes most of the time of a build. */
 export const hasMacro = /from "@lingui\/(core|react)\/macro"/;
 
 const po = formatter({ lineNumbers: false, customHeaderAttributes: { "POT-Creation-Date": "" } });
@@ -39,15 +39,18 @@ function babel(code: string, filename: string, plugins: object[], sourceMaps = f
   return { code: done.code, map: done.map };
 }
 
-// Babel prepares a plugin once for each object that it is given.
+// Babel prepares a plugin once for each options object, so these objects are shared.
 const shipped = [macro, { descriptorFields: "id-only", linguiConfig: config }];
 const whole = [macro, { descriptorFields: "all", linguiConfig: config }];
 
-/** Short names of messages for what is shipped: their places in the catalogue. Hashes cost 9 bytes each, packed. */
+/**
+ * Short names for messages in the shipped code: their positions in the catalogue. Hashes would cost 9 bytes each,
+ * compressed.
+ */
 export const shorten = (c: Catalogue): Map<string, string> =>
   new Map(Object.keys(c).map((id, i) => [id, i.toString(36)]));
 
-/** Replaces macros with calls of the library. If it is given short names, no text stays in the code. */
+/** Replaces macros with calls of the library. With short names, the texts themselves are left out of the code. */
 export function expand(code: string, file: string, names?: Map<string, string>) {
   if (!names) return babel(code, file, [whole], true);
   const out = babel(code, file, [shipped]).code.replace(/(\/\*\* i18n \*\/\s*\{\s*id: )"([^"]+)"/g, (_, start, id) => {
@@ -58,7 +61,7 @@ export function expand(code: string, file: string, names?: Map<string, string>) 
   return { code: out, map: null };
 }
 
-/** The messages of sources, by path: in the order of the paths, and of the lines in each. */
+/** Extracts the messages of sources, sorted by path and then by line. */
 export function extract(sources: Record<string, string>): Catalogue {
   const all: Catalogue = {};
   for (const path of Object.keys(sources).sort()) {
@@ -84,7 +87,7 @@ export function extract(sources: Record<string, string>): Catalogue {
   return all;
 }
 
-/** A catalogue's file: the messages of the sources, with the translations that were there. */
+/** The text of a catalogue file: the messages, with the translations from the previous version. */
 export function write(messages: Catalogue, locale: string, before: Catalogue = {}): string {
   const rows = Object.entries(messages).map(([id, m]) => {
     const translation = locale === "en" ? m.message : before[id]?.translation;
@@ -101,8 +104,7 @@ export const read = (text: string, locale: string): Catalogue =>
 type Token = string | [name: string, kind?: string, cases?: Record<string, unknown>];
 
 /**
- * The parts that a translation must keep: the names of a message's arguments, with their kinds, and the places of its
- * elements.
+ * The parts that a translation must keep: the names and kinds of a message's arguments, and the tags of its elements.
  */
 export function argumentsOf(text: string): string[] {
   const found = new Set<string>();
@@ -120,18 +122,21 @@ export function argumentsOf(text: string): string[] {
   return [...found].sort();
 }
 
-/** The part that is loaded with the app itself, and not with a screen. */
+/** The part whose texts load with the app itself, not with a screen. */
 export const base = "base";
 
-/** The folder of the page that is built apart and loads nothing of the app's: its texts are all in one part. */
+/**
+ * The folder of the page /add, which is built separately. It loads nothing of the app, so its texts form a part of
+ * their own.
+ */
 export const apart = "add";
 
-/** The context of the words that people look for screens by: they are read when the search is open. */
+/** The context of search words, by which people look for screens. They load when the search opens. */
 const searched = "search words";
 
 /**
- * With which chunks a message is loaded: with the app's own if something outside the screens shows it or many
- * screens do, else with those of the screens that show it.
+ * The parts with which a message loads. If code outside the screens or more than three screens use the message, it is
+ * the app's own part, else the parts of these screens.
  */
 export function partsOf(m: Entry): string[] {
   if (m.context === searched) return ["palette"];
@@ -141,7 +146,10 @@ export function partsOf(m: Entry): string[] {
   return [...own, ...(parts.has(base) || parts.size > 3 || parts.size === 0 ? [base] : parts)];
 }
 
-/** A catalogue as the app loads it: compiled, so that nothing is parsed there, and by part. */
+/**
+ * A catalogue as the app loads it: divided into parts, and compiled, so that the browser does not have to parse
+ * messages.
+ */
 export function compiled(c: Catalogue, names?: Map<string, string>): Record<string, Record<string, unknown>> {
   const out: Record<string, Record<string, unknown>> = { [base]: {} };
   for (const [id, m] of Object.entries(c)) {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import { apart, compiled, expand, hasMacro, read, shorten } from "./catalogue.ts";
 
-// The texts of the app: macros in the code become calls, and src/messages/*.po becomes one small file for each
-// language and part of the app. `virtual:messages` knows how to load them: all, or those of one part only.
+// Builds the texts of the app. Macros in the code become calls, and src/messages/*.po become one small file for each
+// language and part of the app. `virtual:messages` exports functions that load these files, or those of `only`.
 export function messages(only?: string): Plugin {
   const dir = `${import.meta.dirname}/src/messages`;
   let names: Map<string, string> | undefined;

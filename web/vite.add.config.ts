@@ -5,7 +5,7 @@ import { messages } from "./messages.ts";
 
 const out = `${import.meta.dirname}/../internal/surface/web/dist/app`;
 
-// The service worker keeps the files of this build, and knows which older ones it may drop.
+// Writes the service worker. It lists the files of this build to store, so that the worker can delete older ones.
 const worker: Plugin = {
   name: "worker",
   closeBundle() {
@@ -27,8 +27,8 @@ const worker: Plugin = {
   },
 };
 
-// The page /add is built apart: it has no framework and shares no file with the app, so that it is there at once on a
-// phone. It runs after the app's build and adds to the same folder.
+// The page /add is built separately. It has no framework and shares no file with the app, so that it opens at once on a
+// phone. This build runs after the app's build and adds to the same folder.
 export default defineConfig({
   plugins: [messages(apart), worker],
   publicDir: false,

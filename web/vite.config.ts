@@ -4,11 +4,12 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { messages } from "./messages.ts";
 
-// Where a server runs that `npm run dev` passes the API's calls to.
+// The server to which `npm run dev` forwards calls of the API.
 const server = "http://127.0.0.1:8080";
 
-// The page's first script asks for data and loads the app. Naming the app's own files in the page lets the browser
-// fetch them beside that script. A modulepreload would compile them too, and that before the small script runs.
+// The page's first script requests data and loads the app. The plugin names the app's own files in the page, so that
+// the browser fetches them in parallel with that script. With modulepreload, the browser would also compile them,
+// before it runs the small script.
 const ahead: Plugin = {
   name: "ahead",
   transformIndexHtml: {
@@ -28,7 +29,8 @@ const ahead: Plugin = {
   },
 };
 
-// The typeface: the file for most text is fetched beside the scripts, and its license lies with it.
+// Adds the typeface. The page fetches the file for most text in parallel with the scripts, and the license is placed
+// beside it.
 const typeface: Plugin = {
   name: "typeface",
   generateBundle() {
@@ -46,8 +48,8 @@ const typeface: Plugin = {
   },
 };
 
-// Everything that the page loads is a file of its own with a hash in its name: no inline script, no
-// inline style, no data: URL. The server's policy allows nothing else.
+// Everything that the page loads is a file with a hash in its name. There is no inline script, no inline style and no
+// data: URL, because the server's policy forbids them.
 export default defineConfig({
   plugins: [messages(), react(), ahead, typeface],
   resolve: { alias: { "#": `${import.meta.dirname}/src` } },
@@ -56,11 +58,11 @@ export default defineConfig({
     emptyOutDir: true,
     target: "baseline-widely-available",
     assetsInlineLimit: 0,
-    cssCodeSplit: false, // one file: a third smaller than one for each screen, because it is packed together
+    cssCodeSplit: false, // one file compresses to a third less than one for each screen
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      checks: { bundlerTimings: false }, // most of a build is the texts; that is known
+      checks: { bundlerTimings: false }, // it warns that messages take most of the time
       output: {
         chunkFileNames: ({ facadeModuleId: id }) =>
           id?.startsWith("\0virtual:messages/")
@@ -70,15 +72,15 @@ export default defineConfig({
           groups: [
             { name: "react", test: /node_modules[\\/](react|react-dom|scheduler)[\\/]/ },
             { name: "tanstack", test: /node_modules[\\/]@tanstack[\\/]/ },
-            // Modules that several screens share are one file: twenty small ones cost more than they save. The modules
-            // of the first script are separate, so it waits for nothing else.
+            // Modules that several screens share are in one file, because twenty small files would be slower. The
+            // modules of the first script have their own file, so that it waits for nothing else.
             {
               name: "early",
               test: /src[\\/](lib[\\/](address|early|days|language)|app[\\/](early|screens))\.ts$/,
               priority: 2,
             },
             { name: "icons", test: /src[\\/]ui[\\/]icons\.ts$/, priority: 2 },
-            // Fields for amounts are left out of it: no first screen has one.
+            // Fields for amounts are left out, because no first screen has one.
             {
               name: "parts",
               test: /src[\\/](lib|api|ui|parts)[\\/](?!typed|AmountField)/,
@@ -93,7 +95,7 @@ export default defineConfig({
   test: { setupFiles: ["./test/setup.ts"] },
   server: {
     host: "127.0.0.1",
-    fs: { allow: [".."] }, // the tokens are the server's too
+    fs: { allow: [".."] }, // the server and the app share the design tokens
     proxy: Object.fromEntries(["/api", "/auth", "/login", "/account", "/static", "/logout"].map((p) => [p, server])),
   },
 });

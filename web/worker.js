@@ -1,5 +1,5 @@
-// The service worker: it keeps the files of the app, so that it opens without a network, and takes files that another
-// app shares. It keeps nothing of the API: what the household has is asked for every time.
+// The service worker. It stores the files of the app, so that the app opens without a network, and accepts files that
+// other apps share. It stores nothing of the API: data is always requested again.
 const first = __FIRST__;
 const all = new Set(__ALL__);
 const files = "files";
@@ -8,7 +8,7 @@ self.addEventListener("install", (e) => {
   self.skipWaiting();
   e.waitUntil(
     caches.open(files).then((c) =>
-      // A file that cannot be fetched now is kept when it is first used.
+      // A file that cannot be fetched now is stored when it is first used.
       Promise.all(first.map((f) => (f === "/add" ? keepPage(c, f) : c.add(f).catch(() => {})))),
     ),
   );
@@ -27,19 +27,22 @@ self.addEventListener("activate", (e) => {
   );
 });
 
-/** Keeps a page as it is for someone who is signed in; for everybody else the server leads to the sign-in. */
+/**
+ * Stores a page if someone is signed in. For anyone else, the server redirects to the sign-in page, which is not
+ * stored.
+ */
 async function keepPage(c, path) {
   const r = await fetch(path, { credentials: "same-origin" }).catch(() => undefined);
   if (r?.ok && !r.redirected) await c.put(path, r);
 }
 
-/** Pages come from the server. Without one, the page that was kept: the one to add, or the app's own for any screen. */
+/** Fetches a page from the server. If that fails, returns a stored page: /add, or the app's page for any screen. */
 async function page(e, path) {
   const c = await caches.open(files);
   const kept = path === "/add" ? "/add" : "/";
   try {
     const r = await fetch(e.request);
-    const ours = r.headers.get("Content-Security-Policy")?.includes("manifest-src"); // a page of the app, not of the server
+    const ours = r.headers.get("Content-Security-Policy")?.includes("manifest-src"); // only the app's pages have this
     if (r.ok && !r.redirected && ours && r.type === "basic") e.waitUntil(c.put(kept, r.clone()));
     return r;
   } catch (fault) {
@@ -49,7 +52,7 @@ async function page(e, path) {
   }
 }
 
-/** Files have a hash in their names and never change. */
+/** Returns a file from the cache, or fetches and stores it. Its name contains a hash, so its content never changes. */
 async function file(request, path) {
   const c = await caches.open(files);
   const old = await c.match(path);
@@ -59,7 +62,7 @@ async function file(request, path) {
   return r;
 }
 
-/** A file that another app shares is kept until the import page takes it. */
+/** Stores a file that another app shares, until the import page takes it. */
 async function shared(request) {
   const form = await request.formData();
   const c = await caches.open("shared");

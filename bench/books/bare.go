@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// bare is a side that does no more than ask PostgreSQL: it looks the key up, runs the obvious query
-// and reads every row. No HTTP, no JSON.
+// bare is a side that only queries PostgreSQL: it looks up the key, runs the obvious query and
+// reads every row. It uses neither HTTP nor JSON.
 type bare struct {
 	conns []*pgx.Conn
 	asked []int
@@ -24,10 +24,11 @@ type bare struct {
 	ask   asker
 }
 
-// An asker does one request of a connection, its nth.
+// An asker makes the nth request of a connection.
 type asker func(ctx context.Context, conn *pgx.Conn, connection, n int) error
 
-// bareSide connects and prepares. The function that prepare returns is run for each request.
+// bareSide calls prepare and opens the connections. The side then runs the function that prepare
+// returned for each request.
 func bareSide(prepare func(ctx context.Context, w *world, connections int) (asker, error)) func(context.Context, *world,
 	int) (side, error) {
 	return func(ctx context.Context, w *world, connections int) (side, error) {
@@ -52,7 +53,7 @@ func (b *bare) pid() int { return os.Getpid() }
 
 func (b *bare) close(ctx context.Context) {
 	for _, c := range b.conns {
-		_ = c.Close(context.WithoutCancel(ctx)) // nothing is under way on it
+		_ = c.Close(context.WithoutCancel(ctx)) // nothing uses it any more
 	}
 }
 
@@ -110,7 +111,7 @@ func lookUp(ctx context.Context, q querier, key [32]byte) error {
 	return err
 }
 
-// row is a transaction as it stands in the table, with its wording and tags.
+// row is a transaction as the table has it, with its wording and tags.
 type row struct {
 	ID, Account                                       [16]byte
 	ShortID, Currency, Name, Merchant                 string
@@ -140,7 +141,8 @@ func (r *row) places() []any {
 	}
 }
 
-// page is the list with one more condition. One row more than shown, to see whether there are more.
+// page lists transactions with one more condition. It reads one row more than it shows, to see
+// whether there are more.
 func page(condition string, arg any) func(context.Context, *world, int) (asker, error) {
 	sql := `select ` + columns + ` from transaction t join descriptor d on d.id = t.descriptor_id
 		where t.deleted_at is null ` + condition + ` order by t.date desc, t.id desc limit 51`
@@ -176,8 +178,8 @@ const commonSearch = `and d.folded like $1`
 
 func pattern(term string) string { return "%" + term + "%" }
 
-// deepPage continues behind the first page that ends in the middle of the books, as coffer's side
-// does.
+// deepPage reads the second page of a list that begins in the middle of the books. coffer's side
+// does the same.
 func deepPage(ctx context.Context, w *world, _ int) (asker, error) {
 	var day time.Time
 	var u [16]byte
@@ -219,14 +221,14 @@ func count(ctx context.Context, w *world, _ int) (asker, error) {
 	}, nil
 }
 
-// flowing is the live grouping of a year by category, which a cash flow is made of.
+// flowing groups a year by category. A cash flow consists of such groups.
 func flowing(from, to string) func(context.Context, *world, int) (asker, error) {
 	return asking(`select category_id, currency, coalesce(-sum(amount) filter (where amount < 0), 0),
 		coalesce(sum(amount) filter (where amount > 0), 0), count(*)
 		from transaction where deleted_at is null and not excluded and date >= $1 and date <= $2 group by 1, 2`, from, to)
 }
 
-// comparing is the live grouping of two months in one scan.
+// comparing groups two months in one scan.
 func comparing(before, from, to string) func(context.Context, *world, int) (asker, error) {
 	return asking(`select category_id, currency,
 		-sum(amount) filter (where date >= $2 and amount < 0), sum(amount) filter (where date >= $2 and amount > 0),
@@ -237,8 +239,8 @@ func comparing(before, from, to string) func(context.Context, *world, int) (aske
 		from, to)
 }
 
-// payees are added up by counterparty, or by the payee of the wording. Each has the wording that
-// comes first as its name.
+// payees adds up by counterparty, or by the payee of the wording. The alphabetically first wording
+// is the name.
 func payees(from, to string) func(context.Context, *world, int) (asker, error) {
 	return asking(`select t.counterparty_id, case when t.counterparty_id is null then d.payee end, t.currency,
 		coalesce(-sum(t.amount) filter (where t.amount < 0), 0), coalesce(sum(t.amount) filter (where t.amount > 0), 0),
@@ -247,7 +249,7 @@ func payees(from, to string) func(context.Context, *world, int) (asker, error) {
 		where t.deleted_at is null and not t.excluded and t.date >= $1 and t.date <= $2 group by 1, 2, 3`, from, to)
 }
 
-// standing adds up each account's transactions to the end of each month.
+// standing adds up each account's transactions until the end of each month.
 func standing(from, to string) func(context.Context, *world, int) (asker, error) {
 	return asking(`select account_id, month, sum(amount) over (partition by account_id order by month)
 		from (select account_id, date_trunc('month', date::timestamp) as month, sum(amount) as amount
@@ -274,8 +276,8 @@ func asking(sql string, args ...any) func(context.Context, *world, int) (asker, 
 	}
 }
 
-// grouping is the live grouping. It groups by id and names nothing; transfers it leaves out by the
-// groups' category, as its reader would.
+// grouping groups by id without looking up names. It leaves the exclusion of transfers to its
+// reader, who knows the groups' categories.
 func grouping(from, to string) func(context.Context, *world, int) (asker, error) {
 	sql := `select category_id, date_trunc('month', date::timestamp), currency,
 		coalesce(-sum(amount) filter (where amount < 0), 0), coalesce(sum(amount) filter (where amount > 0), 0),
@@ -309,8 +311,8 @@ func grouping(from, to string) func(context.Context, *world, int) (asker, error)
 	}
 }
 
-// bareTrigram is the obvious way to search, frozen: the names inline in the table and a trigram
-// index on them. Coffer's tables are otherwise, so the side makes its own.
+// bareTrigram is the obvious way to search: names in the table itself, with a trigram index. It
+// does not change with coffer. coffer's tables differ, so the side creates its own.
 func bareTrigram(ctx context.Context, w *world, connections int) (side, error) {
 	const drop = `drop schema if exists bench_bare cascade`
 	w.made = append(w.made, drop)
@@ -341,7 +343,7 @@ func bareTrigram(ctx context.Context, w *world, connections int) (side, error) {
 		connections)
 }
 
-// bareCategorize does what must be done, one statement each: lock and read, update, record the
+// bareCategorize uses one statement for each necessary step: lock and read, update, record the
 // change, record the entries.
 func bareCategorize(ctx context.Context, w *world, connections int) (asker, error) {
 	all, err := blocks(ctx, w, connections)

@@ -16,15 +16,15 @@ import (
 	"coffer/bench/measure"
 )
 
-const most = 1 << 20 // requests of one connection in one round: a bound, not a goal
+const most = 1 << 20 // the most requests of one connection in one round; normally never reached
 
-// load is a side that speaks HTTP: some connections, each of which sends a request as soon as the
-// last one was answered. It is leaner than net/http's client, whose CPU time would be taken from
-// what is measured.
+// load is a side that speaks HTTP. Each of its connections sends a request as soon as it has the
+// response to the last one. It is leaner than net/http's client, whose CPU time the measured server
+// would lack.
 type load struct {
 	process int
 	clients []*client
-	child   *measure.Child // when the side's server is its own
+	child   *measure.Child // set if the side has its own server
 }
 
 type client struct {
@@ -36,7 +36,7 @@ type client struct {
 	body []byte
 }
 
-// connect opens the connections. next makes the nth request of the connection.
+// connect opens the connections. next returns the nth request of a connection.
 func connect(ctx context.Context, address string, process, connections int, next func(connection, n int) []byte) (*load,
 	error,
 ) {
@@ -59,7 +59,7 @@ func (l *load) pid() int { return l.process }
 
 func (l *load) close(context.Context) {
 	for _, c := range l.clients {
-		_ = c.conn.Close() // nothing is under way on it
+		_ = c.conn.Close() // nothing uses it any more
 	}
 	if l.child != nil {
 		l.child.Stop()
@@ -102,8 +102,8 @@ func (c *client) run(end time.Time) error {
 	return nil
 }
 
-// exchange sends a request and reads its answer to the end. An answer other than 20x is an error: a
-// fast refusal is no throughput.
+// exchange sends a request and reads the whole response. A response other than 20x is an error,
+// because fast refusals are not throughput.
 func (c *client) exchange(request []byte) error {
 	if _, err := c.conn.Write(request); err != nil {
 		return fmt.Errorf("send: %w", err)

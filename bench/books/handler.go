@@ -23,8 +23,8 @@ const (
 	handlerListen = "BENCH_LISTEN"
 )
 
-// handlerSide is the comparison for "get one": a bare net/http handler on a pool that looks the key
-// up and runs the same query.
+// handlerSide is the comparison for "get one": a bare net/http handler with a connection pool,
+// which looks up the key and runs the same query.
 func handlerSide(ctx context.Context, w *world, connections int) (side, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -60,7 +60,7 @@ func serveHandler(ctx context.Context) error {
 	if err != nil {
 		return errors.New(handlerURL + " is not a URL")
 	}
-	cfg.MaxConns = 10 // as many as coffer has
+	cfg.MaxConns = 10 // the size of coffer's pool
 	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
 		c.TypeMap().RegisterType(&pgtype.Type{
 			Name: "timestamptz", OID: pgtype.TimestamptzOID,
@@ -92,7 +92,7 @@ func serveHandler(ctx context.Context) error {
 	return nil
 }
 
-// oneQuery is the query of coffer's own handler, by the same joins.
+// oneQuery is the query of coffer's own handler, with the same joins.
 const oneQuery = `
 	select t.id, t.short_id, t.account_id, coalesce(a.display_name, a.name), a.connection_id, a.provider,
 		coalesce(a.owner_id, cn.member_id), m.name,
@@ -136,5 +136,5 @@ func answerOne(w http.ResponseWriter, r *http.Request, pool *pgxpool.Pool) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // a caller that has gone needs no answer
+	_, _ = w.Write(body) // a client that has disconnected needs no response
 }

@@ -1,6 +1,7 @@
-// Command books measures the books at scale: coffer's real server beside bare PostgreSQL, in turns
-// in one run, and prints what each request costs both in CPU time. It must not know how coffer is
-// built inside; it starts the real binary and talks HTTP to it. The bare side stands in bare.go.
+// Command books measures coffer with large books. It compares coffer's real server with bare
+// PostgreSQL, in turns in one run, and prints the CPU time that each request costs on both sides.
+// books must not know how coffer is built inside; it starts the real binary and sends it HTTP
+// requests. The bare side is in bare.go.
 package main
 
 import (
@@ -114,15 +115,15 @@ func measureAll(ctx context.Context, o options) (*report, error) {
 // mostRepeats is how often a turn may be repeated, on average.
 const mostRepeats = 10
 
-// A side is one of the two that are compared: it makes requests until the time is over.
+// A side is one of the two sides that are compared. It makes requests until the time is over.
 type side interface {
 	round(ctx context.Context, length time.Duration) ([]time.Duration, error)
-	pid() int // whose CPU time counts beside PostgreSQL's
+	pid() int // the process whose CPU time counts in addition to PostgreSQL's
 	close(ctx context.Context)
 }
 
-// series measures one operation on both sides, in turns, so that whatever else the machine does
-// meets both alike.
+// series measures one operation on both sides, in turns, so that other work on the machine affects
+// both alike.
 func series(ctx context.Context, o options, w *world, op operation) (*result, error) {
 	// The bare side comes first, because its preparation takes longer than a server keeps an idle
 	// connection.
@@ -137,7 +138,7 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 	}
 	defer left.close(ctx)
 	sides := []side{left, right}
-	for _, s := range sides { // warm: plans, caches, connections
+	for _, s := range sides { // warm up plans, caches and connections
 		if _, err := s.round(ctx, o.length); err != nil {
 			return nil, err
 		}
@@ -153,12 +154,13 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 		}
 		var figures [2]figure
 		for i := range sides {
-			at := (turn + i) % 2 // nobody is always the first
+			at := (turn + i) % 2 // changes which side is first
 			if figures[at], err = one(ctx, w, sides[at], o.length); err != nil {
 				return nil, err
 			}
 		}
-		// Whether a turn counts depends on the strangers alone, never on its figures.
+		// Whether a turn counts depends only on the CPU time of other processes, never on the
+		// turn's figures.
 		if max(figures[0].Others, figures[1].Others) <= o.quiet {
 			res.Coffer, res.Bare = append(res.Coffer, figures[0]), append(res.Bare, figures[1])
 			continue
@@ -174,7 +176,7 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 	return res, nil
 }
 
-// one is one round of one side.
+// one runs one round of one side.
 func one(ctx context.Context, w *world, s side, length time.Duration) (figure, error) {
 	if err := ctx.Err(); err != nil {
 		return figure{}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The subjects of the operations. The generated household always has these.
+// The operations use these records, which the generated household always has.
 const (
 	leaf                          = "transport_taxis"
 	common                        = "amazon"
@@ -24,20 +24,22 @@ const (
 	batch                         = 50
 )
 
-// An operation is one line of the table, with its goal, which is for a million transactions. The
-// program fails if a goal is missed.
+// An operation is one line of the table with its goal for a million transactions. The program fails
+// if a goal is missed.
 type operation struct {
-	name         string
-	goal         string
-	most         float64 // of bare's CPU time; with rate, at least this of its requests per second
+	name string
+	goal string
+	// The goal: at most this multiple of bare's CPU time. With rate, at least this share of bare's
+	// requests per second.
+	most         float64
 	rate         bool
-	ms           float64 // instead of most: of CPU time, whatever bare takes
-	rounds       int     // fewer than usual, for what takes long; 0 for as many
+	ms           float64 // used instead of most: coffer's own CPU time at most
+	rounds       int     // fewer rounds for an operation that takes long; 0 for the usual number
 	coffer, bare func(ctx context.Context, w *world, connections int) (side, error)
 }
 
-// finding lists the findings of one kind in the last 90 days of the books, and on the bare side
-// reads the rows that they are found in.
+// finding lists the findings of one kind in the last 90 days of the books. The bare side reads the
+// rows from which they are computed.
 func finding(kind string) operation {
 	return operation{
 		name: "findings of 90 days, " + kind, goal: "≤ 500 ms", ms: 500, rounds: 5,
@@ -48,7 +50,7 @@ func finding(kind string) operation {
 	}
 }
 
-// withPurposes are the operations that get harder if most transactions have their own purpose.
+// withPurposes returns the operations that get harder if most transactions have their own purpose.
 func withPurposes() []operation {
 	words := "/api/v1/transactions?search_mode=words&search="
 	return []operation{
@@ -164,7 +166,7 @@ func reading(path string) func(context.Context, *world, int) (side, error) {
 	}
 }
 
-// deep is the page behind a cursor in the middle of the books.
+// deep requests the page behind a cursor in the middle of the books.
 func deep(ctx context.Context, w *world, connections int) (side, error) {
 	path := "/api/v1/transactions?end_date=" + middleDay
 	l, err := connect(ctx, w.server.Address, w.server.Pid(), 1, nil)
@@ -184,7 +186,7 @@ func deep(ctx context.Context, w *world, connections int) (side, error) {
 	return reading(path+"&cursor="+first.Next)(ctx, w, connections)
 }
 
-// getOne reads another one each time, by UUID.
+// getOne reads a different transaction each time, by UUID.
 func getOne(ctx context.Context, w *world, connections int) (side, error) {
 	requests, err := oneEach(ctx, w, w.server.Address)
 	if err != nil {
@@ -206,7 +208,7 @@ func oneEach(ctx context.Context, w *world, address string) ([][]byte, error) {
 	return requests, nil
 }
 
-// someIDs are transactions from all over the books, always the same ones.
+// someIDs returns ids of transactions from all over the books, always the same ones.
 func someIDs(ctx context.Context, w *world, n int) ([]id.ID, error) {
 	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null
 		order by hashtext(provider_id), id limit $1`, n)
@@ -220,8 +222,9 @@ func someIDs(ctx context.Context, w *world, n int) ([]id.ID, error) {
 	return ids, err
 }
 
-// blocks are sets of transactions that no two connections share, so that nobody waits for a lock.
-// Neighbors in time go together, as a person who tidies up picks them.
+// blocks returns sets of transactions that no two connections share, so that nobody waits for a
+// lock. A set contains transactions that are near each other in time, as a person would select
+// them.
 func blocks(ctx context.Context, w *world, connections int) ([][]id.ID, error) {
 	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null
 		order by date desc, id desc limit $1`, connections*batch*blocksEach)
@@ -244,11 +247,11 @@ func blocks(ctx context.Context, w *world, connections int) ([][]id.ID, error) {
 
 const blocksEach = 20
 
-// targets are the two categories between which batches go to and fro, so that every request changes
-// every row.
+// targets are the two categories between which each batch moves its transactions, so that every
+// request changes every row.
 var targets = []string{"transport_taxis", "shopping_general_stores"}
 
-// turn is the block and target of a connection's nth batch.
+// turn returns the block and the target of a connection's nth batch.
 func turn(connection, n int) (block, target int) {
 	return connection*blocksEach + n%blocksEach, n / blocksEach % len(targets)
 }

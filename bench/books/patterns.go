@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// waiting is how many transactions wait when the groups of the queue are read.
+// waiting is the number of transactions that wait for review when the review groups are read.
 const waiting = 8400
 
-// groups is the first page of what waits for review, by payee.
+// groups requests the first page of what waits for review, by payee.
 func groups(ctx context.Context, w *world, connections int) (side, error) {
 	w.made = append(w.made, `delete from transaction_tag where tag_id = (select id from tag where slug = 'needs-review')`)
 	if _, err := w.admin.Exec(ctx, `
@@ -24,15 +24,15 @@ func groups(ctx context.Context, w *world, connections int) (side, error) {
 	return reading("/api/v1/review/groups")(ctx, w, connections)
 }
 
-// bareGroups groups what waits by its payee.
+// bareGroups groups what waits for review by payee.
 var bareGroups = bareSide(asking(`select coalesce(d.payee, d.form), t.currency, count(*), sum(t.amount), max(t.date)
 	from transaction_tag g join tag on tag.id = g.tag_id and tag.slug = 'needs-review'
 		join transaction t on t.id = g.transaction_id join descriptor d on d.id = t.descriptor_id
 	where g.present and t.deleted_at is null group by 1, 2 order by 3 desc limit 50`))
 
 // A sweep is the server's search for recurring payments among the wordings of some transactions, as
-// after a sync. The server starts it when wordings are a minute old, and is woken for it here. The
-// connection that records them and waits is not measured.
+// after a sync. The server starts it when the noted wordings are a minute old; here a notification
+// starts it at once. The connection that notes the wordings and waits is not measured.
 type sweep struct {
 	w    *world
 	note func(ctx context.Context, conn *pgx.Conn) error
@@ -41,12 +41,12 @@ type sweep struct {
 func sweeping(note func(ctx context.Context, conn *pgx.Conn) error) func(context.Context, *world, int) (side, error) {
 	return func(ctx context.Context, w *world, _ int) (side, error) {
 		s := &sweep{w, note}
-		err := s.idle(ctx) // what was noted before is done first
+		err := s.idle(ctx) // finish earlier searches first
 		return s, err
 	}
 }
 
-// someForms notes the wordings of the newest transactions, as a sync of them does.
+// someForms notes the wordings of the newest transactions, as a sync does.
 func someForms(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `insert into form_due (account_id, form, noted_at)
 		select t.account_id, d.form, clock_timestamp() - interval '1 hour'
@@ -63,7 +63,7 @@ func allForms(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// The least that a sweep must read.
+// The least that a sweep must read from the database.
 const (
 	someRows = `select t.id, t.date, t.amount, t.currency from transaction t join descriptor d on d.id = t.descriptor_id
 		where t.deleted_at is null and (t.account_id, d.form) in (select x.account_id, y.form
@@ -94,8 +94,8 @@ func (s *sweep) round(ctx context.Context, length time.Duration) ([]time.Duratio
 	return took, nil
 }
 
-// idle waits until nothing is left to look at. Findings are measured on their own, so they are not
-// counted again.
+// idle waits until no search is left. Findings are measured separately, so idle drops the searches
+// for findings that are due.
 func (s *sweep) idle(ctx context.Context) error {
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var busy bool

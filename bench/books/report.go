@@ -12,7 +12,7 @@ import (
 	"coffer/bench/measure"
 )
 
-// A figure is what one round gave. CPU times are milliseconds per request.
+// A figure is the result of one round. CPU times are milliseconds per request.
 type figure struct {
 	PerSecond float64 `json:"requests_per_second"`
 	P50       float64 `json:"p50_ms"`
@@ -20,7 +20,7 @@ type figure struct {
 	Server    float64 `json:"server_ms"`
 	Database  float64 `json:"postgresql_ms"`
 	Both      float64 `json:"server_and_postgresql_ms"`
-	Others    float64 `json:"strangers"` // share of the cores that neither side used, nor this program
+	Others    float64 `json:"strangers"` // share of the cores that other processes used
 }
 
 func newFigure(took []time.Duration, wall time.Duration, before, after clocks) figure {
@@ -42,17 +42,18 @@ type result struct {
 	Goal   string   `json:"goal"`
 	Coffer []figure `json:"coffer"`
 	Bare   []figure `json:"bare"`
-	CPU    float64  `json:"cpu_over_bare"`  // server and PostgreSQL per request, median of the rounds' own ratios
+	CPU    float64  `json:"cpu_over_bare"`  // server and PostgreSQL per request: the median of the ratios in each round
 	Rate   float64  `json:"rate_over_bare"` // requests per second, likewise
 	Met    bool     `json:"met"`
-	Noisy  int      `json:"noisy_turns"` // thrown away
+	Noisy  int      `json:"noisy_turns"` // discarded turns
 
 	most float64 // the goal: CPU at most this, or
 	rate bool    // requests per second at least this
 	ms   float64 // or coffer's own CPU at most this
 }
 
-// settle computes the ratios within each round first: neighbors in time have met the same machine.
+// settle computes the ratios within each round first, because both sides of a round ran under the
+// same conditions.
 func (r *result) settle() {
 	var cpus, rates []float64
 	for i := range r.Coffer {
@@ -80,7 +81,7 @@ func (r *result) figure() string {
 	return fmt.Sprintf("%.2f×", r.CPU)
 }
 
-// missed is an error that names every goal that was missed, with the figure.
+// missed returns an error that names every missed goal with its figure.
 func (r *report) missed() error {
 	var lines []string
 	for _, s := range r.Results {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A missed goal is an error that names the goal and the figure, whatever the goal is about; goals that
-// are met are not named.
+// TestMissedGoalsAreNamed: the error for missed goals names each missed goal with its figure, for
+// every kind of goal. It does not name goals that were met.
 func TestMissedGoalsAreNamed(t *testing.T) {
 	t.Parallel()
 	of := func(name, goal string, coffer, bare figure, r result) *result {

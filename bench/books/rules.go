@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The conditions that are previewed. The expression has no literal that must occur, so no index can
-// help with it.
+// These conditions are previewed. The expression contains no fixed text that must occur, so no
+// index can help.
 const (
 	containsCondition = `{"field": "name", "op": "contains", "value": "starbucks"}`
 	regexCondition    = `{"field": "name", "op": "matches", "value": "[0-9]{3,}.*[A-Z]$"}`
@@ -26,8 +26,8 @@ func previewing(condition string) func(context.Context, *world, int) (side, erro
 	}
 }
 
-// streaming is the bare side of a preview: every row's columns that the condition and the sample
-// need come to the program, and it looks at none.
+// streaming is the bare side of a preview: the program reads, for every row, the columns that the
+// condition and the sample need. It does not look at the values.
 func streaming(ctx context.Context, w *world, _ int) (side, error) {
 	return bareSide(func(context.Context, *world, int) (asker, error) {
 		return func(ctx context.Context, conn *pgx.Conn, _, _ int) error {
@@ -47,8 +47,9 @@ func streaming(ctx context.Context, w *world, _ int) (side, error) {
 	})(ctx, w, 1)
 }
 
-// An application is what both sides of an apply do in turns: a fifth of all transactions goes from
-// one category to another and back, and gets or loses a tag, so that every round changes every row.
+// An application is a change that both sides make in turns. It moves a fifth of all transactions
+// from one category to another and back, and adds or removes a tag. So every round changes every
+// row.
 type application struct {
 	rules   [2]id.ID
 	ids     []id.ID
@@ -57,7 +58,7 @@ type application struct {
 	turn    int
 }
 
-// applied is shared by the two sides, because each goes on where the other was.
+// applied is shared by the two sides, because each continues where the other one stopped.
 var applied *application
 
 func (w *world) application(ctx context.Context) (*application, error) {
@@ -119,7 +120,7 @@ func (w *world) call(ctx context.Context, path, body string, into any) error {
 	return json.Unmarshal(l.clients[0].body, into)
 }
 
-// applying is coffer's side of an apply: the rule is applied as a job, with its journal.
+// applying is coffer's side: it applies the rule as a job, with the journal.
 type applying struct {
 	w *world
 	a *application
@@ -178,7 +179,7 @@ func bareApply(ctx context.Context, w *world, _ int) (side, error) {
 func (s *bareApplying) pid() int { return os.Getpid() }
 
 func (s *bareApplying) close(ctx context.Context) {
-	_ = s.conn.Close(context.WithoutCancel(ctx)) // nothing is under way on it
+	_ = s.conn.Close(context.WithoutCancel(ctx)) // nothing uses it any more
 }
 
 func (s *bareApplying) round(ctx context.Context, _ time.Duration) ([]time.Duration, error) {

@@ -20,16 +20,16 @@ import (
 
 const readyPath = "/api/v1/health/ready"
 
-// A world is the database, the server on it, and the clocks of both.
+// A world is the database, the server and the CPU times of both.
 type world struct {
 	url    string
 	key    string
 	rows   int64
 	server *measure.Child
 
-	scratch *measure.Scratch // when the database is ours
+	scratch *measure.Scratch // set if this run created the database
 	admin   *pgx.Conn
-	made    []string // what to undo at the end, as SQL
+	made    []string // SQL that undoes what the run created
 }
 
 func openWorld(ctx context.Context, o options) (*world, error) {
@@ -59,8 +59,8 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	if !q.Has("sslmode") {
 		q.Set("sslmode", "disable")
 	}
-	// Each query runs in one process on both sides. The time of parallel workers could only be read
-	// from the postmaster when they have ended, together with that of every other process that has.
+	// Each query runs in one process on both sides. The CPU time of parallel workers could be read
+	// only after they ended, and only as one sum with all other processes that ended.
 	q.Set("max_parallel_workers_per_gather", "0")
 	at.RawQuery = q.Encode()
 	w.url = at.String()
@@ -76,8 +76,8 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	w.server, err = measure.Start(ctx, o.binary, []string{"serve"}, func(address string) []string {
 		return []string{
 			"COFFER_DATABASE_URL=" + w.url, "COFFER_LISTEN=" + address, "COFFER_LOG_LEVEL=INFO",
-			// One key makes all requests, far more than one key may; the limiter still counts each
-			// of them.
+			// One key makes all requests, far more than the usual limit allows. The limiter stays
+			// on and counts each of them.
 			"COFFER_RATE_PER_MINUTE=100000000", "COFFER_RATE_BURST=1000000",
 		}
 	})
@@ -90,8 +90,8 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	return w.settle(ctx)
 }
 
-// settle waits until the server has done what the books left it to do: it would take the time from
-// what is measured.
+// settle waits until the server has finished the work that seeding caused. Otherwise that work
+// would slow down what is measured.
 func (w *world) settle(ctx context.Context) error {
 	if _, err := w.admin.Exec(ctx, `update form_due set noted_at = noted_at - interval '1 hour'`); err != nil {
 		return fmt.Errorf("settle: %w", err)
@@ -110,7 +110,7 @@ func (w *world) settle(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("the server does not come to rest")
+	return errors.New("the server is still busy")
 }
 
 func seed(ctx context.Context, o options, at string) error {
@@ -125,18 +125,19 @@ func seed(ctx context.Context, o options, at string) error {
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing is under way on it
+	defer conn.Close(ctx) //nolint:errcheck // nothing uses it any more
 	if err := purposes(ctx, conn, o.purposes); err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, "vacuum analyze"); err != nil {
-		return fmt.Errorf("analyse: %w", err)
+		return fmt.Errorf("analyze: %w", err)
 	}
 	return nil
 }
 
-// purposes gives a percentage of the transactions a purpose, and so a wording, of their own. The
-// triggers that record changed wordings are off meanwhile: a household's come one by one.
+// purposes gives a percentage of the transactions a purpose of their own, and with it a wording of
+// their own. The triggers that record changed wordings are off meanwhile: they are made for a few
+// changes at a time.
 func purposes(ctx context.Context, conn *pgx.Conn, percent int) error {
 	if percent == 0 {
 		return nil
@@ -159,7 +160,7 @@ func purposes(ctx context.Context, conn *pgx.Conn, percent int) error {
 	return nil
 }
 
-// keyed makes a key for the run; close takes it away.
+// keyed creates a key for the run; close deletes it.
 func (w *world) keyed(ctx context.Context) error {
 	db, err := pg.Open(ctx, w.url, pg.Options{MaxConns: 1})
 	if err != nil {
@@ -177,7 +178,7 @@ func (w *world) keyed(ctx context.Context) error {
 	})
 }
 
-// close ends what was started, also when ctx has ended.
+// close ends what was started, even if ctx has ended.
 func (w *world) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
@@ -212,15 +213,15 @@ func (w *world) describe(ctx context.Context) (measure.Machine, error) {
 	return m, err
 }
 
-// clocks are how much CPU time everybody had used at one moment.
+// clocks are the CPU times of all processes at one moment.
 type clocks struct {
 	server   time.Duration
 	backends map[int]time.Duration
-	client   time.Duration // of this program, where it is not the server
+	client   time.Duration // of this program, if it is not the server
 	machine  time.Duration
 }
 
-// strangersSince returns the time that the machine spent on other work than the measured side.
+// strangersSince returns the CPU time that the machine spent on other work than the measured side.
 func (c clocks) strangersSince(before clocks) time.Duration {
 	return c.machine - before.machine - (c.server - before.server) - (c.client - before.client) - c.databaseSince(
 		before)
@@ -229,13 +230,13 @@ func (c clocks) strangersSince(before clocks) time.Duration {
 func (c clocks) databaseSince(before clocks) time.Duration {
 	var sum time.Duration
 	for pid, cpu := range c.backends {
-		sum += cpu - before.backends[pid] // a new backend is counted whole
+		sum += cpu - before.backends[pid] // a new backend has used all its time since then
 	}
 	return sum
 }
 
-// clocks reads them. Backends are those of both sides, because only one of them is under load and
-// the other's stand still. Autovacuum comes when it likes, so it belongs to neither.
+// clocks reads the CPU times. It counts the backends of both sides: only one side is under load,
+// and the other's backends use no time. Autovacuum starts by itself, so it belongs to neither side.
 func (w *world) clocks(ctx context.Context, server int) (clocks, error) {
 	rows, err := w.admin.Query(ctx, `select pid from pg_stat_activity
 		where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`)

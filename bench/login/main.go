@@ -1,6 +1,6 @@
 // Command login measures what a flood of sign-ins does to everyone else: how long other calls take,
-// what memory it costs, and whether a member still gets in. It must not know how coffer is built
-// inside; it starts the real binary and looks at it through HTTP and /proc.
+// what memory the flood costs, and whether a member can still sign in. login must not know how
+// coffer is built inside; it starts the real binary and observes it through HTTP and /proc.
 package main
 
 import (
@@ -68,9 +68,9 @@ type flood struct {
 	base, key             string
 	pid, rate, addresses  int
 	mu                    sync.Mutex
-	statuses              map[int]int // of sign-ins
-	failed                int         // calls of the API that were not answered 200
-	member, memberRefused int         // sign-ins of a member, from an address of their own
+	statuses              map[int]int // number of sign-ins by status
+	failed                int         // calls of the API with another status than 200
+	member, memberRefused int         // sign-ins of a member, from another address than the attacker's
 	slowest               time.Duration
 }
 
@@ -109,7 +109,7 @@ func (f *flood) measure(ctx context.Context, lasts time.Duration) error {
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// calls asks for the list of tags again and again and returns how long each call took, sorted.
+// calls requests the list of tags repeatedly and returns how long each call took, sorted.
 func (f *flood) calls(ctx context.Context, lasts time.Duration, each func()) []time.Duration {
 	var took []time.Duration
 	tick := time.NewTicker(pause)
@@ -129,7 +129,7 @@ func (f *flood) calls(ctx context.Context, lasts time.Duration, each func()) []t
 	return took
 }
 
-// attack guesses, at Robin's account and at one that does not exist.
+// attack guesses passwords, for Robin's account and for one that does not exist.
 func (f *flood) attack(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -149,7 +149,7 @@ func (f *flood) attack(ctx context.Context) {
 	}
 }
 
-// robin signs in now and then.
+// robin signs in from time to time.
 func (f *flood) robin(ctx context.Context) {
 	for ctx.Err() == nil {
 		start := time.Now()
@@ -169,7 +169,7 @@ func (f *flood) robin(ctx context.Context) {
 
 var client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 
-// send returns the status, or 0 if none came.
+// send returns the status, or 0 without a response.
 func (f *flood) send(ctx context.Context, method, path, body, from string) int {
 	req, err := http.NewRequestWithContext(ctx, method, f.base+path, strings.NewReader(body))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 const patience = 20 * time.Second
 
-// Coffer returns the service to measure: the given binary, or else one that is built like releases:
-// static, without paths, stripped. The caller removes it.
+// Coffer returns the binary to measure: the given one, or one built like releases, which are
+// static, stripped and without paths. The caller calls remove at the end.
 func Coffer(ctx context.Context, given string) (binary string, remove func(), err error) {
 	if given != "" {
 		return given, func() {}, nil
@@ -24,7 +24,7 @@ func Coffer(ctx context.Context, given string) (binary string, remove func(), er
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) } // the system clears it some day
+	remove = func() { _ = os.RemoveAll(dir) } // if this fails, the system deletes it later
 	binary = filepath.Join(dir, "coffer")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", //nolint:gosec // the variable is a file that this program names
 		"-o", binary, "coffer/cmd/coffer")
@@ -37,7 +37,7 @@ func Coffer(ctx context.Context, given string) (binary string, remove func(), er
 	return binary, remove, nil
 }
 
-// A Child is a server under measurement. It listens on loopback only, and what it logs goes to
+// A Child is a server under measurement. It listens on loopback only, and its log goes to
 // /dev/null.
 type Child struct {
 	Address string
@@ -46,8 +46,8 @@ type Child struct {
 	cmd *exec.Cmd
 }
 
-// Start runs path with the environment env and nothing else of ours. It picks a free address,
-// passes it to env and keeps it in the Child.
+// Start runs path with only the variables that env returns in its environment. It picks a free
+// address, passes it to env and stores it in the Child.
 func Start(ctx context.Context, path string, args []string, env func(address string) []string) (*Child, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -69,11 +69,11 @@ func freeAddress(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
 	}
-	defer l.Close() //nolint:errcheck // it is closed to be listened on by another
+	defer l.Close() //nolint:errcheck // the child listens there next
 	return l.Addr().String(), nil
 }
 
-// Pid is the process's id.
+// Pid returns the process id.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
 // Ready waits until a GET of the path returns 200, and returns the time since exec.
@@ -88,16 +88,17 @@ func (c *Child) Ready(ctx context.Context, path string) (time.Duration, error) {
 				return took, nil
 			}
 		}
-		// Often enough to be exact to a millisecond, seldom enough not to take the core that the
-		// child starts on.
+		// This is often enough to be exact to a millisecond. Asking more often would take CPU time
+		// from the starting child.
 		time.Sleep(500 * time.Microsecond)
 	}
 	return 0, fmt.Errorf("the server at %s was not ready within %s", c.Address, patience)
 }
 
-// Stop ends the process as an operator would and waits for it; if it does not end, it is killed.
+// Stop ends the process as an operator would, and waits for it. If the process does not end, Stop
+// kills it.
 func (c *Child) Stop() {
-	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have gone already
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended already
 	late := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 	defer late.Stop()
 	err := c.cmd.Wait()

@@ -13,20 +13,20 @@ import (
 )
 
 // A Load is a number of keep-alive connections, each of which sends the same request again as soon
-// as the answer to the last one has come. It does not use the client of net/http,
-// which costs as much CPU as a small server: on two cores, the measured server would lack it.
+// as it has the response to the last one. It does not use the client of net/http, which costs as
+// much CPU time as a small server. On two cores, the measured server would lack that time.
 type Load struct{ clients []*client }
 
 type client struct {
 	conn    net.Conn
 	request []byte
 	buffer  [16 << 10]byte
-	answer  []byte // the last one, in buffer
+	answer  []byte // the last response, head and body, in buffer
 	took    []time.Duration
 	err     error
 }
 
-// Get is the text of a GET request. Without a key it carries none.
+// Get returns the text of a GET request. If key is empty, the request has no header for it.
 func Get(address, path, key string) []byte {
 	text := "GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\n"
 	if key != "" {
@@ -52,7 +52,7 @@ func Connect(ctx context.Context, address string, request []byte, connections in
 // Close closes the connections.
 func (l *Load) Close() {
 	for _, c := range l.clients {
-		_ = c.conn.Close() // nothing is under way on it
+		_ = c.conn.Close() // nothing uses it any more
 	}
 }
 
@@ -63,8 +63,8 @@ type Round struct {
 	P50, P99 time.Duration
 }
 
-// Run sends requests until d has passed, and on each connection no more than the number in each. An
-// answer other than 200 fails the run: a fast refusal is no throughput.
+// Run sends requests until d has passed. No connection sends more requests than the number each. A
+// response other than 200 fails the run, because fast refusals are not throughput.
 func (l *Load) Run(d time.Duration, each int) (Round, error) {
 	var all sync.WaitGroup
 	start := time.Now()
@@ -85,7 +85,7 @@ func (l *Load) Run(d time.Duration, each int) (Round, error) {
 	return r, nil
 }
 
-// Answer is the body that came last on the first connection.
+// Answer returns the body of the last response on the first connection.
 func (l *Load) Answer() []byte {
 	_, body, _ := bytes.Cut(l.clients[0].answer, headEnd)
 	return body
@@ -93,8 +93,8 @@ func (l *Load) Answer() []byte {
 
 func (c *client) run(end time.Time, each int) error {
 	c.took = c.took[:0]
-	// One deadline for the round: setting one for each request would cost more than reading its
-	// answer.
+	// One deadline for the whole round: setting one for each request would cost more than reading
+	// its response.
 	if err := c.conn.SetDeadline(end.Add(10 * time.Second)); err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ var (
 	length   = []byte("\r\nContent-Length: ")
 )
 
-// complete reports whether b holds an answer to its end. It reads no more of HTTP than Go's own
-// server writes.
+// complete reports whether b contains a complete response. It understands only the HTTP that Go's
+// own server writes.
 func complete(b []byte) (bool, error) {
 	head := bytes.Index(b, headEnd)
 	if head < 0 {

@@ -1,6 +1,6 @@
-// Package measure has what all measuring programs need: a scratch database, child processes, a
-// lean HTTP client, CPU time and memory from /proc, medians and tables. It must not know what is
-// measured, nor which figure is good; each program knows that itself.
+// Package measure has what all measuring programs need: a scratch database, child processes, a lean
+// HTTP client, CPU time and memory from /proc, medians and tables. It must not know what is
+// measured or which figures are good. Each program knows that itself.
 package measure
 
 import (
@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	tags = 200 // what a household that tags its trips and projects comes to
+	tags = 200 // as many as a household that tags its trips and projects has
 	keys = 10
 )
 
-// A Scratch is a migrated database with a small household in it that only this run uses.
+// A Scratch is a migrated database with a small household. Only this run uses it.
 type Scratch struct {
 	URL  string
-	Key  string // an API key that may read
-	Slug string // a tag
+	Key  string // an API key that can read
+	Slug string // the slug of a tag
 
 	name  string
 	admin *pgx.Conn
@@ -47,8 +47,8 @@ func Main(name string, run func(context.Context) error) {
 	}
 }
 
-// AdminURL is the PostgreSQL on which scratch databases are made. It must run on this machine,
-// because its CPU time is read from /proc.
+// AdminURL returns the address of the PostgreSQL server on which scratch databases are created. It
+// must run on this machine, because its CPU time is read from /proc.
 func AdminURL() string {
 	if u := os.Getenv("COFFER_TEST_DATABASE_URL"); u != "" {
 		return u
@@ -56,11 +56,11 @@ func AdminURL() string {
 	return "postgres://postgres@127.0.0.1:5432/postgres"
 }
 
-// NewScratch makes a scratch database. Drop removes it.
+// NewScratch creates a scratch database. Drop removes it.
 func NewScratch(ctx context.Context) (*Scratch, error) {
 	at, err := url.Parse(AdminURL())
 	if err != nil {
-		return nil, errors.New("COFFER_TEST_DATABASE_URL is not a URL") // the parser's message can quote the password
+		return nil, errors.New("COFFER_TEST_DATABASE_URL is not a URL") // the parser's message may contain the password
 	}
 	admin, err := pgx.Connect(ctx, at.String())
 	if err != nil {
@@ -69,8 +69,8 @@ func NewScratch(ctx context.Context) (*Scratch, error) {
 	s := &Scratch{name: "coffer_bench_" + strings.ToLower(rand.Text()), admin: admin}
 	at.Path = s.name
 	if q := at.Query(); !q.Has("sslmode") {
-		// Debian's PostgreSQL offers TLS even on loopback; its cost would be laid on both sides of
-		// every comparison
+		// Debian's PostgreSQL offers TLS even on loopback, which would add its cost to both sides
+		// of every comparison.
 		q.Set("sslmode", "disable")
 		at.RawQuery = q.Encode()
 	}
@@ -117,10 +117,10 @@ func (s *Scratch) fill(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("fill the scratch database: %w", err)
 	}
-	// Otherwise autovacuum changes the statistics, and with them the plans, in the middle of the
-	// run.
+	// Otherwise autovacuum would change the statistics, and with them the query plans, in the
+	// middle of the run.
 	if _, err := db.Exec(ctx, "vacuum analyze"); err != nil {
-		return fmt.Errorf("analyse the scratch database: %w", err)
+		return fmt.Errorf("analyze the scratch database: %w", err)
 	}
 	return nil
 }
@@ -135,8 +135,8 @@ func (s *Scratch) Drop(ctx context.Context) {
 	_ = s.admin.Close(ctx) // nothing is left to lose
 }
 
-// Backends are the processes that serve the scratch database's clients. The query runs on
-// another database, so its own backend is not among them.
+// Backends returns the ids of the processes that serve the scratch database's clients. The query
+// runs on another database, so its own backend is not among them.
 func (s *Scratch) Backends(ctx context.Context) ([]int, error) {
 	rows, err := s.admin.Query(ctx, `select pid from pg_stat_activity
 		where datname = $1 and backend_type = 'client backend'`, s.name)
@@ -150,7 +150,7 @@ func (s *Scratch) Backends(ctx context.Context) ([]int, error) {
 	return pids, nil
 }
 
-// Setting is one of PostgreSQL's settings as it shows it.
+// Setting returns one of PostgreSQL's settings in the form that SHOW prints.
 func (s *Scratch) Setting(ctx context.Context, name string) (string, error) {
 	var v string
 	if err := s.admin.QueryRow(ctx, `select current_setting($1)`, name).Scan(&v); err != nil {

@@ -32,7 +32,8 @@ func TestMedianAndQuantile(t *testing.T) {
 	}
 }
 
-// The client must count what was served, no more and no less, and hand out the body that came.
+// TestLoad: the client counts exactly the requests that were served, and returns the body of the
+// response.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	served := make(chan string, 100)
@@ -62,7 +63,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A refused request takes little time. If it counted as served, the throughput would look too good.
+// TestLoadRefusal: a refused request takes little time. If the client counted it, the throughput
+// would look too good.
 func TestLoadRefusal(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -101,7 +103,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// The figures of /proc are compared with a loop whose CPU time getrusage knows.
+// TestCPU compares the figures of /proc with a loop whose CPU time getrusage reports.
 func TestCPU(t *testing.T) {
 	t.Parallel()
 	pid := os.Getpid()
@@ -118,7 +120,7 @@ func TestCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The kernel brings a running thread's figure up to date at its next tick.
+	// The kernel updates a running thread's figure only at its next tick.
 	if got := last - first; got < spent-50*time.Millisecond {
 		t.Errorf("/proc says %s, getrusage at least %s", got, spent)
 	}

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// CPU is the time that a process has spent on a core, in its own code and in the kernel for it. It
-// is the sum over the threads of /proc/…/schedstat: the same as utime + stime of /proc/…/stat, but
-// in nanoseconds, where those have 10 ms steps that would swallow a tenth of what one PostgreSQL
-// backend uses in a round.
+// CPU returns the time that a process has spent on a core, in its own code and in the kernel for
+// it. It adds up /proc/…/schedstat of all threads. utime and stime of /proc/…/stat have the same
+// sum, but in steps of 10 ms. Such steps would hide a tenth of what one PostgreSQL backend uses in
+// a round.
 func CPU(pid int) (time.Duration, error) {
 	paths, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -41,15 +41,15 @@ func CPU(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// OwnCPU returns the time that this process has spent on a core, which is the cost of the client.
+// OwnCPU returns the time that this process has spent on a core. It is the cost of the client.
 func OwnCPU() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for oneself
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for the own process
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// MachineCPU is the time that all cores together were not idle since the machine started, including
-// what the host took from them. It has 10 ms steps.
+// MachineCPU returns the time that all cores together were not idle since the machine started. It
+// includes the time that the host took from the machine. It has steps of 10 ms.
 func MachineCPU() (time.Duration, error) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -73,16 +73,17 @@ func MachineCPU() (time.Duration, error) {
 	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
 
-// A Memory is what a process holds, in bytes.
+// A Memory is the memory of a process, in bytes.
 type Memory struct {
-	RSS  int64 `json:"rss"`  // all of its pages that are in memory
-	Anon int64 `json:"anon"` // of these, its own: heap and stacks
-	// of these, mapped from the binary: the kernel can drop them and shares them between processes
+	RSS  int64 `json:"rss"`  // all pages that are in memory
+	Anon int64 `json:"anon"` // the part of RSS that is the process's own: heap and stacks
+	// The part of RSS that is mapped from the binary. The kernel can drop these pages, and
+	// processes share them.
 	File int64 `json:"file"`
-	PSS  int64 `json:"pss"` // RSS, with shared pages divided by how many share them
+	PSS  int64 `json:"pss"` // RSS, with each shared page divided by the number of processes that share it
 }
 
-// MemoryOf reads /proc of the process.
+// MemoryOf reads the memory of a process from /proc.
 func MemoryOf(pid int) (Memory, error) {
 	var m Memory
 	err := readSizes(fmt.Sprintf("/proc/%d/status", pid),
@@ -95,7 +96,7 @@ func MemoryOf(pid int) (Memory, error) {
 }
 
 // readSizes fills in the requested lines "Name: 123 kB". A missing line is an error, because a zero
-// would look like a triumph.
+// would look like a very good result.
 func readSizes(path string, want map[string]*int64) error {
 	b, err := os.ReadFile(path) //nolint:gosec // the callers above name files below /proc
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Median is the middle one, or the mean of the two middle ones. It is zero without values.
+// Median returns the middle value, or the mean of the two middle values. Without values it returns
+// zero.
 func Median[T ~int64 | ~float64](values []T) T {
 	if len(values) == 0 {
 		return 0
@@ -24,8 +25,8 @@ func Median[T ~int64 | ~float64](values []T) T {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Quantile is the smallest value that the share q of the values does not exceed. They must be
-// sorted; it is zero without values.
+// Quantile returns the smallest value that the share q of the values does not exceed. The values
+// must be sorted. Without values it returns zero.
 func Quantile[T cmp.Ordered](sorted []T, q float64) T {
 	if len(sorted) == 0 {
 		return *new(T)
@@ -33,7 +34,7 @@ func Quantile[T cmp.Ordered](sorted []T, q float64) T {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// A Machine describes where a figure was measured; without that it means nothing.
+// A Machine describes where a figure was measured. Without that, the figure has no meaning.
 type Machine struct {
 	Date          string `json:"date"`
 	Commit        string `json:"commit"`
@@ -45,7 +46,7 @@ type Machine struct {
 	Fsync         string `json:"fsync"`
 }
 
-// Describe looks at the machine and at the scratch database's server.
+// Describe describes the machine and the scratch database's server.
 func Describe(ctx context.Context, s *Scratch) (Machine, error) {
 	m := Machine{
 		Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(ctx), Go: runtime.Version(),
@@ -64,7 +65,7 @@ func Describe(ctx context.Context, s *Scratch) (Machine, error) {
 	return m, nil
 }
 
-// String is one line for the head of a table.
+// String returns one line for the head of a table.
 func (m Machine) String() string {
 	return fmt.Sprintf("%s, commit %s, %s, %d cores (%s), PostgreSQL %s (shared_buffers %s, fsync %s)",
 		m.Date, m.Commit, m.Go, m.Cores, m.Processor, m.PostgreSQL, m.SharedBuffers, m.Fsync)
@@ -73,7 +74,7 @@ func (m Machine) String() string {
 func commit(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12").Output()
 	if err != nil {
-		return "unknown" // a copy without its history
+		return "unknown" // a copy of the source without Git history
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -91,7 +92,7 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// Table writes rows in columns, the first row being the head.
+// Table writes rows in columns. The first row is the header.
 func Table(w io.Writer, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for i, row := range rows {
@@ -104,7 +105,7 @@ func Table(w io.Writer, rows [][]string) {
 			fmt.Fprintln(t, strings.Join(rule, "\t")+"\t")
 		}
 	}
-	_ = t.Flush() // a terminal that has gone needs no table
+	_ = t.Flush() // if writing fails, nobody reads the table
 }
 
 // Verdict reports whether a goal was met.

@@ -1,6 +1,6 @@
-// Command screens measures how long people wait for the web app: from an empty browser to rows that
-// they can use, jumping, searching, scrolling and filing. It must not know how coffer is built
-// inside; it starts the real binary with the web app in it, and looks at it through Chromium.
+// Command screens measures how long people wait for the web app: from an empty browser to usable
+// rows, jumping, searching, scrolling and categorizing. screens must not know how coffer is built
+// inside; it starts the real binary with the web app in it, and observes it through Chromium.
 package main
 
 import (
@@ -25,12 +25,12 @@ const (
 	email     = "robin@example.com"
 	password  = "three lamps and a ladder"
 	readyPath = "/api/v1/health/ready"
-	inbox     = 1500 // transactions that wait for a review
+	inbox     = 1500 // transactions that wait for review
 )
 
 func main() { measure.Main("screens", run) }
 
-// A sample is what the browser measured: milliseconds, each round.
+// A sample is what the browser measured: milliseconds in each round.
 type sample struct {
 	What  string    `json:"what"`
 	Goal  float64   `json:"goal"`
@@ -98,7 +98,8 @@ func repository(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// furnish fills the database, makes an admin who signs in with a password, and returns an API key.
+// furnish fills the database, creates an admin who signs in with a password, and returns an API
+// key.
 func furnish(ctx context.Context, binary, database string, transactions, years int) (string, error) {
 	coffer := func(stdin string, args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(ctx, binary, args...) //nolint:gosec // the binary that is measured
@@ -128,7 +129,7 @@ func furnish(ctx context.Context, binary, database string, transactions, years i
 	return made.Key, nil
 }
 
-// fillInbox marks the newest transactions as waiting for a review.
+// fillInbox marks the newest transactions for review.
 func fillInbox(ctx context.Context, address, key string) error {
 	for cursor, n := "", 0; n < inbox; n += 500 {
 		var page struct {
@@ -184,7 +185,7 @@ func call(ctx context.Context, method, address, key, path string, body, out any)
 	return json.NewDecoder(res.Body).Decode(out)
 }
 
-// look drives Chromium, with what the browser tests install.
+// look drives Chromium with the packages that the browser tests install.
 func look(ctx context.Context, root, address string, rounds int) ([]sample, error) {
 	dir := filepath.Join(root, "test", "browser")
 	nodes, err := filepath.Glob(filepath.Join(dir, "node_modules", "node-linux-*", "bin", "node"))

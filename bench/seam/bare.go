@@ -21,13 +21,13 @@ const (
 	poolSize   = 10 // coffer's default, for both
 )
 
-// bare is the least that a careful person would write by hand: the key looked up in the database
-// for every request, the query, the answer. It takes coffer's record type, so that both encode the
-// same fields; everything else that coffer has between the socket and the query is missing here on
-// purpose.
+// bare is the least that a careful person would write by hand: it looks up the key in the database
+// for every request, runs the query and writes the response. It uses coffer's record type, so that
+// both encode the same fields. It leaves out everything else that coffer does between the socket
+// and the query.
 type bare struct{ pool *pgxpool.Pool }
 
-// serveBare is the hidden command that runs the bare server, as a process of its own like coffer's.
+// serveBare is the hidden command that runs the bare server, in a separate process like coffer's.
 func serveBare(ctx context.Context) error {
 	cfg, err := pgxpool.ParseConfig(os.Getenv(bareURL))
 	if err != nil {
@@ -47,12 +47,12 @@ func serveBare(ctx context.Context) error {
 			http.Error(w, "no database", http.StatusServiceUnavailable)
 			return
 		}
-		_, _ = w.Write([]byte("ok")) // a caller that has gone needs no answer
+		_, _ = w.Write([]byte("ok")) // a client that has disconnected needs no response
 	})
 	server := &http.Server{Addr: os.Getenv(bareListen), Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		<-ctx.Done()
-		_ = server.Close() // nobody waits for an answer when the measuring is over
+		_ = server.Close() // nobody waits for a response after the measurement
 	}()
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -100,5 +100,5 @@ func (b bare) tag(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // a caller that has gone needs no answer
+	_, _ = w.Write(body) // a client that has disconnected needs no response
 }

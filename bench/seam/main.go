@@ -1,6 +1,6 @@
-// Command seam measures what the road from a socket to a use case costs: coffer's whole stack
-// beside a bare net/http handler that does the same queries. It must not know how coffer is built
-// inside; it starts the real binary and talks HTTP to it.
+// Command seam measures the cost of coffer's stack between the socket and a use case. It compares
+// coffer with a bare net/http handler that runs the same queries. seam must not know how coffer is
+// built inside; it starts the real binary and sends it HTTP requests.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const (
 	readyPath = "/api/v1/health/ready"
-	goal      = 0.60 // of the bare handler's requests per second
+	goal      = 0.60 // share of the bare handler's requests per second
 	unbounded = 1 << 24
 
 	mostRepeats = 8
@@ -92,8 +92,8 @@ func measureAll(ctx context.Context, o options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The client needs no second core, and with one it wakes threads for nothing; all cores are
-	// left to what is measured.
+	// The client needs only one core. With more, it would wake threads for nothing and take CPU
+	// time from the measured servers.
 	runtime.GOMAXPROCS(1)
 	r := &report{Machine: machine, Rounds: o.rounds, Seconds: o.length.Seconds()}
 	for _, connections := range []int{8, 1} {
@@ -118,8 +118,8 @@ func startAll(ctx context.Context, binary string, scratch *measure.Scratch) ([]*
 			return []string{
 				"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address, "COFFER_LOG_LEVEL=" + level,
 				fmt.Sprintf("COFFER_DATABASE_MAX_CONNS=%d", poolSize),
-				// One key makes all requests, far more than one key may; the limiter still counts
-				// each of them.
+				// All requests use one key, and exceed a key's usual limit by far. The limiter
+				// still counts each of them.
 				"COFFER_RATE_PER_MINUTE=100000000", "COFFER_RATE_BURST=1000000",
 			}
 		}
@@ -148,8 +148,8 @@ func startAll(ctx context.Context, binary string, scratch *measure.Scratch) ([]*
 	return all, nil
 }
 
-// series measures all contenders with that many connections, in turns, so that whatever else the
-// machine does meets all of them alike.
+// series measures all contenders with that many connections, in turns, so that other work on the
+// machine affects all of them alike.
 func series(ctx context.Context, o options, scratch *measure.Scratch, contenders []*contender,
 	connections int,
 ) (*result, error) {
@@ -168,7 +168,7 @@ func series(ctx context.Context, o options, scratch *measure.Scratch, contenders
 		if first == nil {
 			first = bytes.Clone(load.Answer())
 		} else if !bytes.Equal(first, load.Answer()) {
-			return nil, fmt.Errorf("%s answers something else than %s: they would not be doing the same work", c.name,
+			return nil, fmt.Errorf("%s answers something other than %s: they would not be doing the same work", c.name,
 				contenders[0].name)
 		}
 	}
@@ -206,7 +206,7 @@ func oneTurn(ctx context.Context, o options, scratch *measure.Scratch, contender
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		at := (turn + i) % len(contenders) // nobody is always the first after a pause
+		at := (turn + i) % len(contenders) // changes which contender is first after a pause
 		var err error
 		if figures[at], err = one(ctx, o, scratch, contenders[at]); err != nil {
 			return nil, fmt.Errorf("%s: %w", contenders[at].name, err)
@@ -215,7 +215,7 @@ func oneTurn(ctx context.Context, o options, scratch *measure.Scratch, contender
 	return figures, nil
 }
 
-// one is one round of one contender.
+// one runs one round of one contender.
 func one(ctx context.Context, o options, scratch *measure.Scratch, c *contender) (figure, error) {
 	before, err := look(ctx, scratch, c)
 	if err != nil {
@@ -231,7 +231,7 @@ func one(ctx context.Context, o options, scratch *measure.Scratch, c *contender)
 	}
 	var database time.Duration
 	for pid, cpu := range after.backends {
-		database += cpu - before.backends[pid] // a new backend is counted whole
+		database += cpu - before.backends[pid] // a new backend has used all its time since then
 	}
 	server, own := after.server-before.server, after.own-before.own
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(run.Requests) }
@@ -244,14 +244,14 @@ func one(ctx context.Context, o options, scratch *measure.Scratch, c *contender)
 	}, nil
 }
 
-// A view is how much CPU time everybody had used at one moment.
+// A view is the CPU time that every process had used at one moment.
 type view struct {
 	server, own, machine time.Duration
 	backends             map[int]time.Duration
 }
 
-// look reads the clocks. Backends are those of all contenders, because only one of them is under
-// load and the others' stand still.
+// look reads the CPU times. It includes the backends of all contenders, because only one contender
+// is under load and the others' backends use no time.
 func look(ctx context.Context, scratch *measure.Scratch, c *contender) (view, error) {
 	pids, err := scratch.Backends(ctx)
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A house is the server, its bank and its household, and the count of what happened.
+// A house is the server, its bank and its household, and counts of what happened.
 type house struct {
-	remove     func() // the binary
+	remove     func() // removes the binary
 	server     *measure.Child
 	metrics    string // host and port
 	sim        *banks.Plaid
@@ -32,7 +32,7 @@ type house struct {
 	client     http.Client
 
 	people, agents, syncs, turns, broken, refused atomic.Int64
-	last                                          atomic.Pointer[string] // refusal
+	last                                          atomic.Pointer[string] // the last call that failed
 }
 
 // open starts the server on an empty household and links its bank.
@@ -56,7 +56,7 @@ func open(ctx context.Context, scratch *measure.Scratch, db *pg.DB) (*house, err
 		return nil, err
 	}
 	h.metrics = l.Addr().String()
-	_ = l.Close() // so that the server can have it
+	_ = l.Close() // frees the port for the server
 	if h.sim, err = banks.NewPlaid(banks.PlaidOptions{Household: household.Options{
 		Seed: 7, Transactions: 4000,
 		Years: 2, End: time.Now(),
@@ -143,7 +143,7 @@ func (h *house) refuse(ctx context.Context, status int, what string) {
 	h.last.Store(&what)
 }
 
-// ask makes a request of a person.
+// ask makes a request as a person.
 func (h *house) ask(ctx context.Context, method, path, body string) []byte {
 	status, b, err := h.send(ctx, method, path, body)
 	h.people.Add(1)
@@ -153,7 +153,7 @@ func (h *house) ask(ctx context.Context, method, path, body string) []byte {
 	return b
 }
 
-// person does one of the things that people do.
+// person does a random thing that people do.
 func (h *house) person(ctx context.Context, dice *rand.Rand) {
 	reads := []string{
 		"/transactions?limit=50", "/transactions?search=coffee&limit=20", "/transactions/summary",
@@ -197,7 +197,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// agent does one of the things that agents do, in a session of its own now and then.
+// agent does a random thing that agents do. Sometimes it opens a new session first.
 func (h *house) agent(ctx context.Context, dice *rand.Rand) {
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx,
 		&mcp.StreamableClientTransport{
@@ -226,8 +226,7 @@ func (h *house) agent(ctx context.Context, dice *rand.Rand) {
 	}
 }
 
-// live lets everybody go on for that long, and looks at the server 200 times, but not more than
-// once a second.
+// live lets everybody work for that time. It takes 200 samples, but at most one per second.
 func (h *house) live(ctx context.Context, length, pause time.Duration) ([]sample, error) {
 	during, cancel := context.WithTimeout(ctx, length)
 	defer cancel()

@@ -1,6 +1,7 @@
-// Command soak lets a household live on coffer's real server for an hour: people, agents and syncs
-// of banks that move on, and looks at what the server holds meanwhile. It must not know how coffer
-// is built inside; it starts the real binary and looks at it through HTTP, its metrics and /proc.
+// Command soak runs a household on coffer's real server for an hour and measures the server's
+// resources. People, agents and syncs work on the household, while its banks add transactions. soak
+// must not know how coffer is built inside; it starts the real binary and observes it through HTTP,
+// its metrics and /proc.
 package main
 
 import (

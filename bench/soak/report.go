@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	goalSlope = 1.0 // percent of memory an hour
-	// the least span over which a slope of memory is compared with the goal: a collector's ups and
-	// downs are percents by themselves
+	goalSlope = 1.0 // percent of memory per hour
+	// leastSpan is the shortest time over which the slope of memory is compared with the goal. Over
+	// a shorter time, garbage collection alone changes memory by several percent.
 	leastSpan = 30 * time.Minute
 )
 
-// A sample is what the server holds at a moment.
+// A sample is what the server uses at one moment.
 type sample struct {
-	at                  time.Duration // since it began
+	at                  time.Duration // since the start
 	memory              float64       // bytes of VmRSS
 	goroutines, handles float64
 }
@@ -45,7 +45,7 @@ func (h *house) look(ctx context.Context, began time.Time) (sample, error) {
 	return s, err
 }
 
-// metric is the value of one of the server's metrics.
+// metric returns the value of one of the server's metrics.
 func (h *house) metric(ctx context.Context, name string) (float64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+h.metrics+"/metrics", nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *house) metric(ctx context.Context, name string) (float64, error) {
 	return 0, fmt.Errorf("no metric %s", name)
 }
 
-// slope is the least squares' rise of a value an hour, and its mean.
+// slope returns the rise of a value per hour, by least squares, and its mean.
 func slope(samples []sample, value func(sample) float64) (rise, mean float64) {
 	var at float64
 	n := float64(len(samples))
@@ -84,8 +84,8 @@ func slope(samples []sample, value func(sample) float64) (rise, mean float64) {
 	return up / across, mean
 }
 
-// flat reports whether a value is, in the last fifth of the samples, at most a tenth and five above
-// what it was in the first fifth.
+// flat compares the last fifth of the samples with the first fifth. The value may be at most a
+// tenth plus five higher.
 func flat(samples []sample, value func(sample) float64) (first, last float64, ok bool) {
 	fifth := max(1, len(samples)/5)
 	_, first = slope(samples[:fifth], value)
@@ -93,7 +93,7 @@ func flat(samples []sample, value func(sample) float64) (first, last float64, ok
 	return first, last, last <= first*1.1+5
 }
 
-// report prints what was found, and is an error where a goal was missed.
+// report prints the results, and returns an error if a goal was missed.
 func (h *house) report(w io.Writer, samples []sample, warm time.Duration) error {
 	from := 0
 	for from < len(samples) && samples[from].at < warm {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A growing figure must be detected, and one that only goes up and down must not.
+// TestReport: the report detects a growing figure, and accepts one that only goes up and down.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	hour := func(change func(at float64, s *sample)) []sample {
@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(at float64, s *sample)
 		broken int64
-		row    string // that says MISSED
+		row    string // the row that contains MISSED
 	}{
 		"steady":                    {change: func(float64, *sample) {}},
 		"memory before the warm-up": {change: func(at float64, s *sample) { s.memory *= min(1, 0.5+4*at) }},

@@ -1,6 +1,6 @@
 // Command start measures what a server costs before anyone uses it: the time from exec to ready,
-// memory at rest, the size of the binary. It must not know how coffer is built inside; it starts
-// the real binary and looks at it through HTTP and /proc.
+// memory at rest, and the size of the binary. start must not know how coffer is built inside; it
+// starts the real binary and observes it through HTTP and /proc.
 package main
 
 import (
@@ -26,13 +26,13 @@ const (
 	goalBinary = 45 << 20
 )
 
-// A report is what was found. Times are milliseconds, sizes are bytes.
+// A report is the result. Times are milliseconds, sizes are bytes.
 type report struct {
 	Machine measure.Machine `json:"machine"`
 	Starts  []float64       `json:"start_ms"` // each, from exec to the first 200 of readyPath
 	Median  float64         `json:"start_median_ms"`
 	Most    float64         `json:"start_most_ms"`
-	// share of the machine's cores that other processes used during the starts
+	// The share of the machine's cores that other processes used during the starts.
 	Others float64          `json:"others"`
 	Fresh  []measure.Memory `json:"idle"`       // of each process, 3 s after it was ready
 	Used   []measure.Memory `json:"idle_after"` // of the same processes, 5 s after 1,000 requests
@@ -92,7 +92,7 @@ func measureAll(ctx context.Context, starts, processes int) (*report, error) {
 
 func serve(ctx context.Context, binary string, scratch *measure.Scratch) (*measure.Child, time.Duration, error) {
 	child, err := measure.Start(ctx, binary, []string{"serve"}, func(address string) []string {
-		// The thousand requests come from one key at once, which the usual limits would refuse.
+		// One key sends the thousand requests at once, which the usual limits would refuse.
 		return []string{
 			"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address,
 			"COFFER_RATE_PER_MINUTE=1000000", "COFFER_RATE_BURST=10000",
@@ -109,7 +109,7 @@ func serve(ctx context.Context, binary string, scratch *measure.Scratch) (*measu
 	return child, took, nil
 }
 
-// startUp starts the server again and again. The first start is not counted: it alone reads the
+// startUp starts the server repeatedly. It does not count the first start, which alone reads the
 // binary from the disk.
 func (r *report) startUp(ctx context.Context, binary string, scratch *measure.Scratch, starts int) error {
 	var others []float64
@@ -151,7 +151,7 @@ func strangers(machine, own time.Duration, child int) (time.Duration, error) {
 	return max(now-machine-(measure.OwnCPU()-own)-its, 0), nil
 }
 
-// atRest looks at one process twice: fresh, and after it has worked.
+// atRest measures one process twice: when it is fresh, and after it has worked.
 func (r *report) atRest(ctx context.Context, binary string, scratch *measure.Scratch) error {
 	child, _, err := serve(ctx, binary, scratch)
 	if err != nil {

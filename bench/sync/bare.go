@@ -13,15 +13,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A cargo is what a sync stored, as lines of COPY's text.
+// A cargo is what a sync stored, as lines in the text format of COPY.
 type cargo struct {
-	columns      string // of transaction, but its descriptor
+	columns      string // the columns of transaction, except the descriptor
 	transactions []string
 	tags         []string
 	entries      []string
 }
 
-// take copies what the first sync stored out of the database, in the order in which it came.
+// take reads from the database what the first sync stored, in the order in which the sync stored
+// it.
 func take(ctx context.Context, db *pg.DB) (cargo, error) {
 	var c cargo
 	columns, err := pg.Values[string](ctx, db, `
@@ -62,7 +63,7 @@ func with(ctx context.Context, db *pg.DB, f func(*pgx.Conn) error) error {
 	return f(conn.Conn())
 }
 
-// bareTime runs f on its own connection and returns the time and the cost.
+// bareTime runs f on its own connection and returns its time and cost.
 func bareTime(ctx context.Context, db *pg.DB, f func(*pgx.Conn) error) (span, error) {
 	conn, err := pgx.Connect(ctx, db.Config().ConnString())
 	if err != nil {
@@ -93,13 +94,13 @@ func bareTime(ctx context.Context, db *pg.DB, f func(*pgx.Conn) error) (span, er
 	return s, err
 }
 
-// part is the nth of so many parts of the lines.
+// part returns the nth of the given number of parts of the lines.
 func part(lines []string, n, of int) *strings.Reader {
 	return strings.NewReader(strings.Join(lines[len(lines)*n/of:len(lines)*(n+1)/of], ""))
 }
 
-// tagsOf are the lines of tags whose transactions are among the first n of so many parts; both
-// begin with the transaction's id, in its order.
+// tagsOf returns how many lines of tags belong to transactions in the first n of the given number
+// of parts. Both lists begin with the transaction's id and are sorted by it.
 func (c cargo) tagsOf(n, of int) int {
 	end := len(c.transactions) * n / of
 	if end == len(c.transactions) {
@@ -109,8 +110,8 @@ func (c cargo) tagsOf(n, of int) int {
 	return sort.Search(len(c.tags), func(i int) bool { return c.tags[i][:id] >= c.transactions[end][:id] })
 }
 
-// merge empties the tables and fills them again: COPY into a temporary table and merge, then the
-// tags and the journal by COPY, a transaction for each batch.
+// merge empties the tables and fills them again: COPY into a temporary table, merge, and COPY of
+// the tags and the journal, with one transaction per batch.
 func (c cargo) merge(ctx context.Context, db *pg.DB, batch int) (span, error) {
 	if err := c.empty(ctx, db); err != nil {
 		return span{}, err
@@ -165,8 +166,8 @@ func (c cargo) merge(ctx context.Context, db *pg.DB, batch int) (span, error) {
 	})
 }
 
-// compare is the bare side of an unchanged sync: COPY into a temporary table, and find nothing that
-// differs.
+// compare is the bare side of an unchanged sync: COPY into a temporary table and a search for
+// differences, which finds none.
 func (c cargo) compare(ctx context.Context, db *pg.DB) (span, error) {
 	if _, err := pg.Exec(ctx, db, `vacuum analyze`); err != nil {
 		return span{}, err
@@ -202,7 +203,7 @@ func (c cargo) compare(ctx context.Context, db *pg.DB) (span, error) {
 	})
 }
 
-// stage makes the temporary table.
+// stage creates the temporary table.
 func (c cargo) stage(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `
 		create temp table incoming on commit delete rows as
@@ -211,8 +212,8 @@ func (c cargo) stage(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// empty takes back what is stored, but the changes that entries belong to, and lets the server
-// write what it still holds.
+// empty deletes what the sync stored, except the changes to which entries belong. The checkpoint
+// makes PostgreSQL write what it still has to write.
 func (c cargo) empty(ctx context.Context, db *pg.DB) error {
 	for _, s := range []string{
 		`truncate transaction, transaction_tag, transaction_alias, descriptor, comment cascade`,

@@ -1,8 +1,7 @@
 // Command sync measures a bank's first sync and its repetition. coffer's real server reads from a
-// simulator of Plaid; for comparison, the same rows and the same journal are written with nothing
-// but COPY and merge. Both sides take turns in one run. It must not know how coffer stores a page:
-// it starts the real binary, talks HTTP to it and then reads the database. The bare side is in
-// bare.go.
+// simulator of Plaid. For comparison, bare.go writes the same rows and the same journal with
+// nothing but COPY and merge. Both sides take turns in one run. sync must not know how coffer
+// stores a page: it starts the real binary, sends HTTP requests, and then reads the database.
 package main
 
 import (
@@ -26,7 +25,7 @@ import (
 )
 
 const (
-	goal   = 0.5 // of bare, in rows a second
+	goal   = 0.5 // the least share of the bare side's rows per second
 	manner = "COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 )
 
@@ -67,8 +66,8 @@ type figures struct {
 	machine       measure.Machine
 	rows, entries int64
 	tags          int64
-	first, again  span // coffer's
-	bare, bare500 span // COPY and merge, with batches of 5,000 and of a page
+	first, again  span // coffer's first and second sync
+	bare, bare500 span // COPY and merge, in batches of 5,000 and of a page
 	compare       span // COPY and compare
 	written       []tableWrites
 	strangers     float64 // share of the cores that other programs used
@@ -78,19 +77,19 @@ type figures struct {
 type span struct {
 	took time.Duration
 	cpu  time.Duration // of the program and PostgreSQL's backends
-	own  time.Duration // of this, the program's
+	own  time.Duration // the program's part of cpu
 	wal  int64         // of the whole server
 }
 
 func (s span) rate(rows int64) float64 { return float64(rows) / s.took.Seconds() }
 
-// A tableWrites is how many rows of a table were written.
+// A tableWrites is the number of rows written in a table.
 type tableWrites struct {
 	Table string `db:"table"`
 	Rows  int64  `db:"rows"`
 }
 
-// round is one turn of both sides, in a database of its own.
+// round runs both sides once, in a new database.
 func round(ctx context.Context, o options) (figures, error) {
 	var f figures
 	scratch, err := measure.NewScratch(ctx)
@@ -146,7 +145,7 @@ func round(ctx context.Context, o options) (figures, error) {
 }
 
 func machineNow() time.Duration {
-	d, _ := measure.MachineCPU() // zero where there is no /proc; strangers is then zero too
+	d, _ := measure.MachineCPU() // 0 without /proc; strangers is then 0 too
 	return d
 }
 
@@ -165,8 +164,8 @@ type house struct {
 }
 
 func open(ctx context.Context, o options, scratch *measure.Scratch, db *pg.DB) (*house, error) {
-	// A household's transactions are spread over its banks, so the one behind Plaid gets as many as
-	// are asked for.
+	// A household's transactions are spread over its banks. Make it large enough that the bank
+	// behind Plaid has the requested number.
 	share := 1.0
 	for range 2 {
 		sim, err := banks.NewPlaid(banks.PlaidOptions{Household: household.Options{
@@ -225,7 +224,7 @@ func (h *house) close() {
 
 func (h *house) spent() time.Duration { return h.total }
 
-// call makes one request and decodes its answer.
+// call makes one request and decodes its response.
 func (h *house) call(ctx context.Context, path string, body, into any) error {
 	printed, err := json.Marshal(body)
 	if err != nil {
@@ -250,8 +249,8 @@ func (h *house) call(ctx context.Context, path string, body, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
-// makeRules makes rules as households have them: most look for a word, some for a pattern, some at
-// the amount.
+// makeRules creates rules like those of households: most search for a word, some for a pattern, and
+// some compare the amount.
 func (h *house) makeRules(ctx context.Context, n int) error {
 	var words []string
 	seen := map[string]bool{}
@@ -298,7 +297,7 @@ func (h *house) makeRules(ctx context.Context, n int) error {
 	return nil
 }
 
-// link connects the bank, and returns when its first sync is done.
+// link connects the bank and waits for its first sync.
 func (h *house) link(ctx context.Context) error {
 	var made any
 	if err := h.call(ctx, "/connections", map[string]any{
@@ -310,7 +309,7 @@ func (h *house) link(ctx context.Context) error {
 	return h.synced(ctx)
 }
 
-// synced waits until no sync is under way, and makes sure that the last one was good.
+// synced waits until no sync is running, and checks that the last one succeeded.
 func (h *house) synced(ctx context.Context) error {
 	for {
 		status, err := pg.Value[string](ctx, h.db, `select status from sync_log union all select 'running'
@@ -331,13 +330,13 @@ func (h *house) synced(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(50 * time.Millisecond): // asking more often would cost the backends CPU that counts
+		case <-time.After(50 * time.Millisecond): // asking more often would cost the backends CPU time that counts
 		}
 	}
 }
 
-// timed runs do. It returns the time of the sync itself, from its log, and the CPU time and bytes
-// that were spent meanwhile.
+// timed runs do. It returns the sync's own time, from its log, and the CPU time and bytes used
+// meanwhile.
 func (h *house) timed(ctx context.Context, do func() error) (span, error) {
 	if _, err := pg.Exec(ctx, h.db, `checkpoint`); err != nil {
 		return span{}, err
@@ -368,7 +367,8 @@ func (h *house) timed(ctx context.Context, do func() error) (span, error) {
 	return s, err
 }
 
-// cost is the CPU time of the server and its backends so far, and the server's part of it.
+// cost returns the CPU time that the server and its backends have used so far, and the server's
+// part of it.
 func (h *house) cost(ctx context.Context) (sum, own time.Duration, err error) {
 	if own, err = measure.CPU(h.server.Pid()); err != nil {
 		return 0, 0, err
@@ -392,8 +392,7 @@ func wal(ctx context.Context, db *pg.DB) (int64, error) {
 	return pg.Value[int64](ctx, db, `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint`)
 }
 
-// unchanged reads the same rows once more: the cursor is set back, so the bank sends all of them
-// again.
+// unchanged syncs the same rows again: it resets the cursor, so the bank sends all of them again.
 func (h *house) unchanged(ctx context.Context) (span, []tableWrites, error) {
 	if _, err := pg.Exec(ctx, h.db, `update connection set cursor = ''`); err != nil {
 		return span{}, nil, err
@@ -419,7 +418,7 @@ func (h *house) unchanged(ctx context.Context) (span, []tableWrites, error) {
 	if err != nil {
 		return span{}, nil, err
 	}
-	time.Sleep(1500 * time.Millisecond) // backends report what they wrote at most once a second
+	time.Sleep(1500 * time.Millisecond) // backends report their writes at most once a second
 	after, err := h.writes(ctx)
 	for i := range after {
 		after[i].Rows -= before[i].Rows

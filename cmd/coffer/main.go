@@ -1,5 +1,5 @@
 // Command coffer keeps a household's financial data and serves it to people and agents. Package app
-// holds its commands and everything else.
+// contains its commands and everything else.
 package main
 
 import (

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// TestNamesAreNotActions: payees, tags and rules that are named like sentences change neither what a
-// change says it did nor what it is about, over REST, as a tool and as a command, and also if the
-// program derives it from stored entries.
+// TestNamesAreNotActions checks that names which read like sentences change neither the action nor
+// the subjects of a change. The names are those of payees, tags and rules. They are tried over
+// REST, as a tool and as a command, and also where the program derives actions from stored entries.
 func TestNamesAreNotActions(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	b := newFormBook(t, 3)

@@ -15,7 +15,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mayAdd repeats the contract: the ops that a key that may only add may call, with what it reads.
+// mayAdd repeats the contract: the ops that an add-only key may call, and the fields that it may
+// read.
 var mayAdd = map[string][]string{
 	"account.list": {
 		"id", "short_id", "name", "display_name", "mask", "type", "iso_currency_code", "institution_name", "user_id",
@@ -28,7 +29,8 @@ var mayAdd = map[string][]string{
 	},
 }
 
-// A key that may only add calls three routes, and every other route of the API answers 403.
+// TestKeysThatMayOnlyAdd: an add-only key can call three routes. Every other route of the API
+// responds with 403.
 func TestKeysThatMayOnlyAdd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +68,7 @@ func TestKeysThatMayOnlyAdd(t *testing.T) {
 			t.Errorf("%s: %d %s", raw, r.status, r.body)
 		}
 	}
-	// It reads names and nothing else, and cannot ask about more with filters.
+	// The key can read names only, and cannot find out more with filters.
 	only := func(what string, record map[string]any, fields []string) {
 		t.Helper()
 		for name := range record {
@@ -104,7 +106,7 @@ func TestKeysThatMayOnlyAdd(t *testing.T) {
 			t.Errorf("%s: %d %s", query, r.status, r.body)
 		}
 	}
-	// What it adds is in the books, and it sees no more of it.
+	// The transaction that the key added is in the books, but the key cannot read it.
 	r = key.send(t, w, "POST", "/api/v1/transactions", fmt.Sprintf(
 		`{"account_id":%q,"amount_text":"€12,50","payee":"Wochenmarkt"}`, accounts[0]["id"]))
 	var made map[string]any
@@ -120,7 +122,7 @@ func TestKeysThatMayOnlyAdd(t *testing.T) {
 	); err != nil || n != 1 {
 		t.Errorf("%d are in the books (%v)", n, err)
 	}
-	// A wrong category names none of those that there are.
+	// The error about a wrong category does not name the existing ones.
 	if r := key.send(t, w, "POST", "/api/v1/transactions", fmt.Sprintf(
 		`{"account_id":%q,"amount_text":"5","payee":"x","category":"food_and_drink_grocerie"}`, accounts[0]["id"]),
 	); r.status != 400 || strings.Contains(r.body, "food_and_drink_groceries") {
@@ -128,8 +130,9 @@ func TestKeysThatMayOnlyAdd(t *testing.T) {
 	}
 }
 
-// A phone that two members share sends what one of them entered only as that member, whoever has signed
-// in since: the page names the member, and the server compares.
+// TestAddingForAMember: two members share a phone. The server accepts an entry only in the session
+// of the member who entered it, even if the other member has signed in since. The page sends the
+// member's id, and the server compares it with the session's.
 func TestAddingForAMember(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -166,10 +169,11 @@ func TestAddingForAMember(t *testing.T) {
 		t.Errorf("a key for a member: %d %s", r.status, r.body)
 	}
 	if n := count(); n != before {
-		t.Errorf("%d were added for somebody else", n-before)
+		t.Errorf("%d were added for the wrong member", n-before)
 	}
 	for _, r := range []reply{
-		add("reference-one", annas, "", anna.ID.String()), // the refusal is not stored as its answer
+		// The server stored no response for the first attempt, which it refused.
+		add("reference-one", annas, "", anna.ID.String()),
 		add("reference-three", bens, "", ben.ID.String()),
 		add("reference-four", bens, "", ""),
 	} {
@@ -182,7 +186,8 @@ func TestAddingForAMember(t *testing.T) {
 	}
 }
 
-// The limit is shown with the key, needs full_access, and gives no other right.
+// TestCreatingKeysThatMayOnlyAdd: an add-only key is shown as such, only full_access allows
+// creating it, and it gives no other right.
 func TestCreatingKeysThatMayOnlyAdd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

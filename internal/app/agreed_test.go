@@ -48,7 +48,7 @@ func (r *reviewRoom) do(key, method, path, body string, into any) {
 	}
 }
 
-// filed is the category of a transaction and its source.
+// filed returns the category of a transaction and its source, such as "income_salary by user".
 func (r *reviewRoom) filed(row string) string {
 	r.t.Helper()
 	var x struct {
@@ -62,15 +62,15 @@ func (r *reviewRoom) filed(row string) string {
 	return *x.Category + " by " + *x.Source
 }
 
-// waits asks for a review of all transactions, as the agent.
+// waits tags all transactions for review, as the agent.
 func (r *reviewRoom) waits() {
 	r.t.Helper()
 	r.do(r.agent.Secret, "POST", "/transactions/update",
 		`{"transaction_ids": ["`+strings.Join(r.rows, `","`)+`"], "set": {"tags_to_add": ["needs-review"]}}`, nil)
 }
 
-// Closing a review keeps the category. If a person closes it, in any way, the category is held from
-// then on. An undo lifts the hold again.
+// TestAgreeingHolds: closing a review keeps the category. If a person closes it, in any way, rules
+// and agents cannot change the category from then on. An undo makes it changeable again.
 func TestAgreeingHolds(t *testing.T) {
 	t.Parallel()
 	r := newReviewRoom(t)
@@ -109,12 +109,13 @@ func TestAgreeingHolds(t *testing.T) {
 	}
 }
 
-// Rules and agents leave a category that a person agreed to, and its explanation names the person.
+// TestWhatIsAgreedToStays: rules and agents do not change a category that a person confirmed, and
+// its explanation names the person.
 func TestWhatIsAgreedToStays(t *testing.T) {
 	t.Parallel()
 	r := newReviewRoom(t)
 	r.waits()
-	refund, rent := r.rows[5], r.rows[3] // nobody filed the refund: there is nothing to agree to
+	refund, rent := r.rows[5], r.rows[3] // the refund has no category, so there is nothing to confirm
 	r.do(r.key, "POST", "/transactions/bulk",
 		`{"filter": {"tags": ["needs-review"]}, "set": {"tags_to_remove": ["needs-review"]}, "expect": 6}`, nil)
 	if got := r.filed(refund); got != "" {
@@ -161,8 +162,9 @@ func TestWhatIsAgreedToStays(t *testing.T) {
 	}
 }
 
-// Several payees are closed as one change, which one undo takes back; if one of them has another
-// number of transactions than was seen, nothing is closed.
+// TestReviewsOfManyPayeesAreOneChange: closing the reviews of several payees is one change, which
+// one undo reverts. If one of them no longer has the number of transactions that the caller saw,
+// nothing is closed.
 func TestReviewsOfManyPayeesAreOneChange(t *testing.T) {
 	t.Parallel()
 	r := newReviewRoom(t)
@@ -224,8 +226,9 @@ func TestReviewsOfManyPayeesAreOneChange(t *testing.T) {
 	}
 }
 
-// A person who undoes an agent's work keeps what a person reviewed since, unless they say
-// otherwise: also later, when only that is left.
+// TestUndoingAgentsKeepsWhatIsReviewed: a person who undoes an agent's work keeps what people have
+// reviewed since, unless the request says otherwise. This also holds for a later undo when only
+// reviewed entries are left.
 func TestUndoingAgentsKeepsWhatIsReviewed(t *testing.T) {
 	t.Parallel()
 	r := newReviewRoom(t)
@@ -270,8 +273,8 @@ func TestUndoingAgentsKeepsWhatIsReviewed(t *testing.T) {
 	}
 }
 
-// Whose changes are meant is said by a UUID, a short id, or a name that only one has; anything else
-// is an error and no empty list.
+// TestActorsAreNamedInEveryForm: an actor can be named by a UUID, a short id, or a name that only
+// one actor has. Anything else is an error, not an empty list.
 func TestActorsAreNamedInEveryForm(t *testing.T) {
 	t.Parallel()
 	r := newReviewRoom(t)

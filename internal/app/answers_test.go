@@ -11,7 +11,8 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// A compressed answer says the same, and its ETag works wherever the plain one does.
+// TestAnswersAreCompressed: a compressed response has the same content, and its ETag works wherever
+// the ETag of the uncompressed response does.
 func TestAnswersAreCompressed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,7 +55,8 @@ func TestAnswersAreCompressed(t *testing.T) {
 	}
 }
 
-// Every write that the journal records says so in a header, and what records nothing does not.
+// TestWritesNameTheirChange: a write that the journal records names its change in a header. A call
+// that records nothing has no such header.
 func TestWritesNameTheirChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -167,7 +167,8 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	return a, nil
 }
 
-// wires are the dependencies from outside. Without them the parts have only their operations.
+// wires are the dependencies from outside. Without them, the parts have only their list of
+// operations.
 type wires struct {
 	db      *pg.DB
 	log     *slog.Logger
@@ -176,12 +177,12 @@ type wires struct {
 	setting settings.Config
 }
 
-// parts are the packages of the domain, each handed what it needs.
+// parts builds the packages of the domain and passes each of them what it needs.
 func parts(w wires) *App {
 	db := w.db
 	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, w.log)}
 	a.system, a.ops = &system{app: a}, sync.OnceValue(a.menu)
-	// whatever else points at categories joins here
+	// A new package that refers to categories must be added to this list.
 	a.Categories = category.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{},
 		target.CategoryUser{})
 	a.Accounts = account.New(db)
@@ -215,9 +216,10 @@ func parts(w wires) *App {
 		Providers: a.Setting,
 		Then: []func(context.Context, *job.Run, bool) error{
 			a.Links.AfterSync,
-			a.Recurring.AfterSync, // what is linked is no recurring payment
+			a.Recurring.AfterSync, // after Links, whose links decide what is a duplicate or a transfer
 			a.Watch.AfterSync,
-			func(ctx context.Context, run *job.Run, changed bool) error { // there are no Workflows yet
+			// A closure, because a.Workflows is set further below.
+			func(ctx context.Context, run *job.Run, changed bool) error {
 				return a.Workflows.AfterSync(ctx, run, changed)
 			},
 		},
@@ -255,7 +257,7 @@ func parts(w wires) *App {
 	return a
 }
 
-// reportOf returns what stores a report of the system, in the name of one of its parts.
+// reportOf returns a function that stores a report in the name of one part of the system.
 func (a *App) reportOf(part string) func(ctx context.Context, tx pg.Tx, title, body string) error {
 	return func(ctx context.Context, tx pg.Tx, title, body string) error {
 		_, err := a.Reports.Create(op.WithActor(ctx, op.Actor{Type: op.System, Name: part}), tx,
@@ -264,7 +266,7 @@ func (a *App) reportOf(part string) func(ctx context.Context, tx pg.Tx, title, b
 	}
 }
 
-// Groups describes each noun of the menu.
+// Groups describes each noun of the command line.
 var Groups = map[string]string{
 	"account":       "Accounts and their balances.",
 	"account-link":  "Linked accounts: duplicate cards and transfers.",
@@ -325,12 +327,12 @@ var Groups = map[string]string{
 // idle is the service without a database, of which only the menu is used.
 var idle = sync.OnceValue(func() *App { return parts(wires{}) })
 
-// papers are the documents of the menu.
+// papers are the documents generated from the menu.
 var papers = sync.OnceValues(func() (rest.Papers, error) {
 	return rest.Print(Menu(), RawMenu(), Groups, JobResults(), Version)
 })
 
-// Menu returns every operation without a database behind it, for documents and help.
+// Menu returns every operation, without a database, for documents and help.
 func Menu() []*op.Op { return idle().Ops() }
 
 // Raw returns every route that is not an op.
@@ -343,15 +345,15 @@ func (a *App) Raw() []rest.Raw {
 	}})
 }
 
-// documented are the raw routes that the document shows.
+// documented returns the raw routes that the API document shows.
 func (a *App) documented() []rest.Raw {
 	return append(append(a.system.raw(), a.jobEvents(), a.transcript(), a.download(), a.calendar()), a.desk()...)
 }
 
-// RawMenu is Raw for documents.
+// RawMenu returns the raw routes of the API document, without a database.
 func RawMenu() []rest.Raw { return idle().documented() }
 
-// Rest returns the HTTP surface.
+// Rest returns the server of the HTTP interface.
 func (a *App) Rest() *rest.Server {
 	return &rest.Server{
 		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session,
@@ -365,8 +367,8 @@ func (a *App) Rest() *rest.Server {
 	}
 }
 
-// operator is the person who works on the server's machine with the database's own password, and
-// may do everything.
+// operator is the person on the server's machine who has the database password. The operator may do
+// everything.
 var operator = op.Actor{
 	Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000001"), Name: "operator",
 	Scope: op.Full,
@@ -375,8 +377,8 @@ var operator = op.Actor{
 // local runs ops straight on the database, for the operator on the same machine.
 type local struct{ app *App }
 
-// Call implements cli.Caller. The command line is built from a menu without a database; Call runs
-// the op of the same name that has one.
+// Call implements cli.Caller. The command line is built from a menu without a database. Call runs
+// the op of the same name in local's app, which has one.
 func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error) {
 	for _, live := range l.app.Ops() {
 		if live.ID() == o.ID() {
@@ -385,7 +387,7 @@ func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte,
 	}
 	if field, _ := o.TextBody(); field != "" {
 		given, _ := args[field].(string)
-		args[field] = o.FromBody([]byte(given)) // as the REST interface takes the same file
+		args[field] = o.FromBody([]byte(given)) // the REST interface reads the same file the same way
 	}
 	a, err := l.app.Runner.Call(ctx, o, op.Call{
 		Actor: operator, Surface: op.Command, Args: args,

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/internal/app/dialog"
 	"coffer/internal/archive"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/job"
@@ -34,7 +35,9 @@ func (a *App) download() rest.Raw {
 // data.
 func archiveCommands(c *cli.CLI, config Config) []*cobra.Command {
 	return []*cobra.Command{
-		exportCommand(c, config), importCommand(c, config), backupCommand(c, config),
+		exportCommand(c, config), dialog.ImportCommand(c, func(cmd *cobra.Command, path string) error {
+			return importArchive(cmd, config, path)
+		}), backupCommand(c, config),
 		restoreCommand(config),
 	}
 }
@@ -76,7 +79,7 @@ a consistent snapshot; servers keep running. Secrets are not exported: the archi
 	return cmd
 }
 
-// fetch asks a server for an export, waits for it and takes it.
+// fetch asks a server for an export, waits for it and downloads it.
 func fetch(ctx context.Context, c *cli.CLI, format string, w io.Writer) error {
 	caller, end, err := c.Open(ctx)
 	if err != nil {
@@ -119,8 +122,8 @@ func fetch(ctx context.Context, c *cli.CLI, format string, w io.Writer) error {
 	}
 }
 
-// follow downloads the export behind the link from the server that is known to respond: the address
-// in the link is the public one.
+// follow downloads the export from the given server, which has already responded. The link contains
+// the public address, which may not be reachable from here.
 func follow(ctx context.Context, server, link string, w io.Writer) error {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -159,7 +162,7 @@ func onDatabase(ctx context.Context, config Config, f func(*App) error) error {
 	return f(on.app)
 }
 
-// counter shows on a terminal how many rows are done.
+// counter returns a function that shows on a terminal how many rows are done.
 func counter(w io.Writer) func(int64) {
 	done, shown := int64(0), time.Now()
 	return func(rows int64) {
@@ -171,7 +174,7 @@ func counter(w io.Writer) func(int64) {
 	}
 }
 
-// importArchive imports an archive of coffer export.
+// importArchive imports an archive that coffer export wrote.
 func importArchive(cmd *cobra.Command, config Config, path string) error {
 	f, err := os.Open(path) //nolint:gosec // the person who runs the command chooses the file
 	if err != nil {
@@ -194,7 +197,8 @@ func importArchive(cmd *cobra.Command, config Config, path string) error {
 	})
 }
 
-// switchedOff lists the parts of an import that wait for a person, and how to switch each on again.
+// switchedOff lists what an import leaves switched off until a person switches it on again, and how
+// to do so.
 func switchedOff(w io.Writer, c archive.Closed) error {
 	for _, off := range []struct {
 		n    int64

@@ -13,7 +13,7 @@ import (
 // hint is the scope that the challenge of a 401 names.
 var hint = regexp.MustCompile(`scope="([^"]*)"`)
 
-// announced are the scopes that the metadata at an address list.
+// announced returns the scopes that the metadata at a path lists.
 func (v *visitor) announced(t *testing.T, path string) string {
 	t.Helper()
 	var about struct {
@@ -26,8 +26,8 @@ func (v *visitor) announced(t *testing.T, path string) string {
 	return strings.Join(about.Scopes, " ")
 }
 
-// assistants are the programs of the guides, by the scope that each asks for when it connects. None
-// of them asks a second time because a tool was refused.
+// assistants are the programs of the guides. Each function returns the scope that the program
+// requests when it connects. None of them requests more later, after a tool was refused.
 var assistants = map[string]func(t *testing.T, v *visitor) string{
 	"claude.ai: what the challenge hints": func(t *testing.T, v *visitor) string {
 		t.Helper()
@@ -51,9 +51,9 @@ var assistants = map[string]func(t *testing.T, v *visitor) string{
 
 var radio = regexp.MustCompile(`<input type="radio" name="grant" value="(\w+)"(?: data-choice="\w+")?( checked)?>`)
 
-// Whatever an assistant asks for, the member chooses between reading and changing on the one page
-// that it will ever open: reading is chosen unless the member says otherwise. The token's answer says
-// what was granted, and the token does that and no more.
+// TestAssistantsGetWhatTheMemberChooses: whatever scope an assistant requests, the member chooses
+// between read and write on the consent page, where read is preselected. The token response states
+// the granted scope, and the token allows that and no more.
 func TestAssistantsGetWhatTheMemberChooses(t *testing.T) {
 	t.Parallel()
 	v := published(t)
@@ -71,7 +71,7 @@ func TestAssistantsGetWhatTheMemberChooses(t *testing.T) {
 				t.Errorf("%s is offered %q", name, offered)
 			}
 			form := url.Values{"decision": {"allow"}, "grant": {choice}}
-			if choice == "" { // the page as it comes
+			if choice == "" { // the preselected choice
 				form.Set("grant", "read")
 			}
 			for _, m := range hidden.FindAllStringSubmatch(r.body, -1) {

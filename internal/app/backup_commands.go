@@ -72,8 +72,8 @@ Bank credentials stay encrypted with COFFER_ENCRYPTION_KEY, which is not in the 
 	return cmd
 }
 
-// toBackUp runs f on a database whose schema is this program's or an older one: a backup comes
-// before an upgrade.
+// toBackUp runs f on a database that has this program's schema or an older one. An older one is
+// allowed because people make a backup before an upgrade.
 func toBackUp(ctx context.Context, config Config, f func(*App) error) error {
 	return quietly(ctx, config, func(a *App) error {
 		if err := a.reach(ctx, patience); err != nil {
@@ -93,8 +93,7 @@ func toBackUp(ctx context.Context, config Config, f func(*App) error) error {
 	})
 }
 
-// quietly runs f without the log of a server: the command's own answer is what the person waits
-// for.
+// quietly runs f without the log of a server: the person waits for the command's own output.
 func quietly(ctx context.Context, config Config, f func(*App) error) error {
 	config.LogLevel = max(config.LogLevel, 8)
 	a, err := Build(ctx, config, config.logger())
@@ -131,7 +130,7 @@ func restoreCommand(config Config) *cobra.Command {
 	return cmd
 }
 
-// restore restores a backup and migrates it from the schema that it is of.
+// restore restores a backup into the schema it was made from, and then migrates it.
 func (a *App) restore(ctx context.Context, file, identity string, progress io.Writer) (archive.Manifest, error) {
 	if err := a.reach(ctx, patience); err != nil {
 		return archive.Manifest{}, err
@@ -170,7 +169,7 @@ func verifyCommand(c *cli.CLI, config Config) *cobra.Command {
 	return cmd
 }
 
-// verifyBackup restores a backup into a database of its own. Restoring reads every row again and
+// verifyBackup restores a backup into a temporary database. Restoring reads every row again and
 // compares it with the backup.
 func (a *App) verifyBackup(ctx context.Context, file, identity, scratch string, progress io.Writer,
 ) (m archive.Manifest, end error) {
@@ -199,7 +198,8 @@ func (a *App) verifyBackup(ctx context.Context, file, identity, scratch string, 
 	return m, settings.VerifiedBackup(ctx, a.DB, m.Created)
 }
 
-// scratch creates a database beside the household's, and returns its address and what drops it.
+// scratch creates a temporary database on the household's server. It returns the database's address
+// and a function that drops it.
 func (a *App) scratch(ctx context.Context) (at string, drop func() error, err error) {
 	own := a.Config.DatabaseURL.Reveal()
 	name := "coffer_verify_" + strings.ToLower(id.Base62(16))
@@ -218,7 +218,7 @@ func (a *App) scratch(ctx context.Context) (at string, drop func() error, err er
 		do(ctx, "create database %s")
 }
 
-// contentsOf says what is in an archive.
+// contentsOf describes what is in an archive.
 func contentsOf(what string, m archive.Manifest) string {
 	rows := int64(0)
 	for _, t := range m.Tables {

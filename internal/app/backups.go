@@ -18,13 +18,14 @@ import (
 )
 
 const (
-	backupEvery = 24 * time.Hour // of a Config that a program makes
+	// backupEvery is the default if a program builds the Config itself.
+	backupEvery = 24 * time.Hour
 	backupKeep  = 30
-	// backupPause is how long a server waits after a backup has failed, at most.
+	// backupPause is the longest that a server waits after a failed backup before it tries again.
 	backupPause = 15 * time.Minute
 )
 
-// every is how often a backup is made.
+// every returns the time between backups.
 func (c Config) every() time.Duration {
 	if c.BackupEvery == 0 {
 		return backupEvery
@@ -32,8 +33,8 @@ func (c Config) every() time.Duration {
 	return c.BackupEvery
 }
 
-// backupLock is what backups are encrypted with, unless a command says otherwise. Public keys come
-// first: the passphrase may be there to restore.
+// backupLock returns how backups are encrypted, unless a command says otherwise. Public keys come
+// first, because the passphrase may be set only for restoring older backups.
 func (c Config) backupLock() archive.Lock {
 	if len(c.BackupRecipients) > 0 {
 		return archive.Lock{Recipients: c.BackupRecipients}
@@ -41,42 +42,48 @@ func (c Config) backupLock() archive.Lock {
 	return archive.Lock{Passphrase: c.BackupPassphrase.Reveal()}
 }
 
-// stamp is a moment in names of files.
+// stamp is the time format in backup file names.
 const stamp = "20060102T150405Z"
 
-// ours are the names of scheduled backups, in the order of their times. Others are left alone.
+// ours matches the names of scheduled backups. Sorted by name, they are in the order of their
+// times. Files with other names are never deleted.
 var ours = regexp.MustCompile(`^coffer-\d{8}T\d{6}Z\.age$`)
 
-// unfinished are the names of backups that are being written, or were when their server was killed.
+// unfinished matches the names of backups that a server is writing, or was writing when it was
+// killed.
 var unfinished = regexp.MustCompile(`^\.coffer-\d{8}T\d{6}Z(-before-schema-\d+)?\.age\.\d+$`)
 
-// unfinishedFor is how long nobody has written to an unfinished file that nobody will finish.
+// unfinishedFor is how long after its last write an unfinished file counts as abandoned.
 const unfinishedFor = 24 * time.Hour
 
-// backupTasks returns the timed work of backups. Of several servers with a folder one makes each
-// backup: the database decides.
+// backupTasks returns the timed work of backups. If several servers have a backup folder, a lock in
+// the database decides which of them makes the backup.
 func (a *App) backupTasks() []schedule.Task {
 	if a.Config.BackupDir == "" {
 		return nil
 	}
-	var after atomic.Int64 // in Unix milliseconds: a failed backup is not tried again before
+	// After a failed backup, the earliest time of the next try.
+	var after atomic.Pointer[time.Time]
 	return []schedule.Task{{
 		Name: "backup", Fault: "no backup was made; coffer doctor says when the last one was",
 		Next: func(ctx context.Context, q pg.Querier) (time.Duration, error) {
 			left, err := settings.NextBackup(ctx, q, a.Config.every())
-			return max(left, time.Until(time.UnixMilli(after.Load()))), err
+			if t := after.Load(); t != nil {
+				left = max(left, time.Until(*t))
+			}
+			return left, err
 		},
 		Do: func(ctx context.Context) error {
 			err := a.scheduledBackup(ctx)
 			if err != nil {
-				after.Store(time.Now().Add(min(a.Config.every(), backupPause)).UnixMilli())
+				after.Store(new(time.Now().Add(min(a.Config.every(), backupPause))))
 			}
 			return err
 		},
 	}}
 }
 
-// scheduledBackup makes a backup unless another server makes one now, or has just made it.
+// scheduledBackup makes a backup unless another server is making one or has just made one.
 func (a *App) scheduledBackup(ctx context.Context) error {
 	_, err := archive.IfFree(ctx, a.DB, func(ctx context.Context) error {
 		left, err := settings.NextBackup(ctx, a.DB, a.Config.every())
@@ -91,11 +98,11 @@ func (a *App) scheduledBackup(ctx context.Context) error {
 	return err
 }
 
-// backUpBefore makes a backup of a database that is about to be migrated. There is no other way
-// back.
+// backUpBefore makes a backup of a database that is about to be migrated, because a migration
+// cannot be undone.
 func (a *App) backUpBefore(ctx context.Context) error {
 	at, err := a.DB.SchemaVersion(ctx)
-	if err != nil || at >= a.DB.Newest() { // another server has migrated it meanwhile
+	if err != nil || at >= a.DB.Newest() { // another server has migrated it in the meantime
 		return err
 	}
 	name := fmt.Sprintf("coffer-%s-before-schema-%d.age", time.Now().UTC().Format(stamp), a.DB.Newest())
@@ -123,14 +130,13 @@ func (a *App) backUpInto(ctx context.Context, name string, scheduled bool) error
 	return nil
 }
 
-// pruneBackups deletes the oldest scheduled backups, and what killed servers left of theirs. The
-// folder is named by its real path, because systemd may hand out a link.
+// pruneBackups deletes the oldest scheduled backups, and unfinished files that killed servers left.
 func (a *App) pruneBackups() error {
 	files, err := os.ReadDir(a.Config.BackupDir)
 	if err != nil {
 		return fmt.Errorf("old backups not deleted: %w", err)
 	}
-	var names []string // in order, as ReadDir has them
+	var names []string
 	for _, f := range files {
 		switch {
 		case !f.Type().IsRegular():
@@ -139,7 +145,7 @@ func (a *App) pruneBackups() error {
 		case unfinished.MatchString(f.Name()):
 			info, err := f.Info()
 			if err == nil && time.Since(info.ModTime()) > unfinishedFor {
-				_ = os.Remove(filepath.Join(a.Config.BackupDir, f.Name())) // the next time tries again
+				_ = os.Remove(filepath.Join(a.Config.BackupDir, f.Name())) // if this fails, the next backup tries again
 			}
 		}
 	}

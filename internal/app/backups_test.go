@@ -22,7 +22,7 @@ import (
 
 const backupPassphrase = "five random words are good"
 
-// keyOf is an encryption key made of one letter.
+// keyOf returns an encryption key that repeats one letter.
 func keyOf(letter string) seal.Secret {
 	return seal.NewSecret(map[string]string{
 		"a": "YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=", "b": "YmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmI=",
@@ -41,7 +41,7 @@ func backupConfig(database string) app.Config {
 	return app.Config{DatabaseURL: seal.NewSecret(database), BackupPassphrase: seal.NewSecret(backupPassphrase)}
 }
 
-// counts is how many rows each table has that a backup holds.
+// counts returns the number of rows in each table that a backup contains.
 func counts(t *testing.T, db *pg.DB) map[string]int64 {
 	t.Helper()
 	names, err := pg.Values[string](t.Context(), db, `select tablename::text from pg_tables where schemaname = 'public'
@@ -59,11 +59,13 @@ func counts(t *testing.T, db *pg.DB) map[string]int64 {
 	return out
 }
 
-// The program backs up a database of every schema before its own. The backup comes back into that
-// schema and is migrated from there, as the database itself is.
+// TestBackupOfOlderSchemas: the program can back up a database of every older schema. A restore
+// recreates that schema and then migrates it, with the same result as migrating the database
+// itself.
 func TestBackupOfOlderSchemas(t *testing.T) {
 	t.Parallel()
-	// Of the made-up migrations one adds rows, and one takes a column and renames another.
+	// The first made-up migration adds a column and fills rows. The second one drops a column and
+	// renames another.
 	files := with(t, laterMigration,
 		"-- +goose Up\nalter table transaction drop column later;\nalter table comment rename column content to words;\n")
 	of := func(url string) app.Config {
@@ -105,7 +107,7 @@ func TestBackupOfOlderSchemas(t *testing.T) {
 			if control["transaction"] == 0 || len(control) < 40 {
 				t.Errorf("the control has too little in it: %v", control)
 			}
-			// A database with another schema would come out wrong.
+			// A restore into a database that already has a schema is refused.
 			other := pgtest.EmptyURL(t)
 			if _, err := openWith(t, other, files).Migrate(t.Context()); err != nil {
 				t.Fatal(err)
@@ -118,7 +120,8 @@ func TestBackupOfOlderSchemas(t *testing.T) {
 	}
 }
 
-// A server and coffer migrate back up before the first step, and do not migrate without.
+// TestBackupBeforeMigration: coffer serve and coffer migrate make a backup before the first
+// migration step. If the backup fails, they do not migrate.
 func TestBackupBeforeMigration(t *testing.T) {
 	t.Parallel()
 	older := newest(t)
@@ -150,7 +153,7 @@ func TestBackupBeforeMigration(t *testing.T) {
 	if err != nil || len(files) != 1 || !strings.Contains(files[0], fmt.Sprintf("-before-schema-%d.age", older+1)) {
 		t.Fatalf("%v, %v", files, err)
 	}
-	// The program of before takes it back.
+	// The program before the migration can restore this backup.
 	before := pgtest.EmptyURL(t)
 	if out, fail, code := runCommand(t.Context(), backupConfig(before), "restore", files[0]); code != 0 {
 		t.Error(out, fail)
@@ -160,7 +163,8 @@ func TestBackupBeforeMigration(t *testing.T) {
 	}
 }
 
-// A step gives way to a reader that stays, so that others need not wait behind both.
+// TestMigrateYields: a migration step that waits for a long-running reader gives up its place for a
+// while. Otherwise other readers would wait behind the step.
 func TestMigrateYields(t *testing.T) {
 	t.Parallel()
 	files := with(t, laterMigration+"lock table account in access exclusive mode;\n")
@@ -179,7 +183,7 @@ func TestMigrateYields(t *testing.T) {
 	waited := make(chan struct{}, 1000)
 	done := make(chan error, 1)
 	go func() {
-		_, err := openWith(t, url, files).MigrateBy(t.Context(), pg.Migration{Said: func(s pg.Step) {
+		_, err := openWith(t, url, files).MigrateBy(t.Context(), pg.Migration{Progress: func(s pg.Step) {
 			if s.WaitingOn != nil {
 				waited <- struct{}{}
 			}
@@ -206,8 +210,8 @@ func TestMigrateYields(t *testing.T) {
 	}
 }
 
-// Of two servers with a folder one makes each backup, and the oldest go, as do those that were never
-// finished.
+// TestScheduledBackups: if two servers have a backup folder, only one of them makes each backup. It
+// deletes the oldest backups, and files of backups that never finished.
 func TestScheduledBackups(t *testing.T) {
 	t.Parallel()
 	url, dir := pgtest.URL(t), t.TempDir()
@@ -250,7 +254,8 @@ func TestScheduledBackups(t *testing.T) {
 	if !strings.Contains(overview.body, `"due":false`) || !strings.Contains(overview.body, `"verified_at":"`) {
 		t.Errorf("the overview does not know of it: %.300s", overview.body)
 	}
-	// a second server had as long as the first, and the clock asks both at once
+	// The second server had the same chance to make the backup. Ask both again, as the clock would:
+	// no further backup is due.
 	for _, c := range []int{1, 2} {
 		if err := w.BackupNow(t.Context(), dir); err != nil {
 			t.Fatal(c, err)
@@ -266,8 +271,8 @@ func TestScheduledBackups(t *testing.T) {
 	}
 }
 
-// A backup goes into a pipe, and one that is not encrypted is the same bytes for the same rows; both
-// come back, and are compared on trial.
+// TestBackupIntoPipe: coffer backup can write into a pipe. Two unencrypted backups of the same rows
+// are almost the same bytes. Both kinds can be restored and verified.
 func TestBackupIntoPipe(t *testing.T) {
 	t.Parallel()
 	url, dir := pgtest.URL(t), t.TempDir()
@@ -324,7 +329,8 @@ func TestBackupIntoPipe(t *testing.T) {
 	}
 }
 
-// A lost encryption key: what it sealed is listed, cleared on request, and everything else stays.
+// TestForgetLostKey: after the encryption key is lost, the command lists what it sealed and clears
+// that on request. Everything else stays.
 func TestForgetLostKey(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -378,13 +384,14 @@ func TestForgetLostKey(t *testing.T) {
 	if n, err := pg.Value[int](t.Context(), w.DB, `select count(*) from connection where credentials is not null`); err != nil || n > 0 {
 		t.Errorf("%d connections look alive, %v", n, err)
 	}
-	// What the present key opens is not lost.
+	// Values that the current key can decrypt are not lost.
 	if out, _, _ := runCommand(t.Context(), config, "key", "forget"); !strings.Contains(out, "Nothing has to be entered again") {
 		t.Error(out)
 	}
 }
 
-// A server beside a newer schema goes on and says so.
+// TestReadyBesideNewerSchema: a server continues when another server has migrated the database to a
+// newer schema, and its health check reports that.
 func TestReadyBesideNewerSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{})

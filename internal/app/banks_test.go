@@ -26,7 +26,7 @@ import (
 
 const testRing = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
-// holdsBook compares what is stored with what the bank has.
+// holdsBook checks that the stored data equals what the bank has.
 func (w *world) holdsBook(t *testing.T, book *banks.Book) {
 	t.Helper()
 	stored, err := pg.Values[string](t.Context(), w.DB, `
@@ -61,7 +61,7 @@ func (w *world) link(t *testing.T, body string) string {
 	return c.ID
 }
 
-// sync asks for a sync and waits for its end.
+// sync starts a sync and waits until it ends.
 func (w *world) sync(t *testing.T, connection string) string {
 	t.Helper()
 	r := w.send(t, exchange{
@@ -74,9 +74,9 @@ func (w *world) sync(t *testing.T, connection string) string {
 	return r.body
 }
 
-// standsToday checks that every account which states a balance stands at something today, and that
-// the others say that nobody stated one. Plaid states the balance of each account, Teller those of
-// its rows.
+// standsToday checks the balances of today. The balance, its day and its source are either all
+// known or all unknown. With all, every account of the bank with a current balance must have one
+// today, as at Plaid. At Teller only some rows state a balance.
 func (w *world) standsToday(t *testing.T, book *banks.Book, all bool) {
 	t.Helper()
 	accounts, err := w.Accounts.Accounts(t.Context(), w.DB, op.None{})
@@ -103,8 +103,8 @@ func (w *world) standsToday(t *testing.T, book *banks.Book, all bool) {
 	}
 }
 
-// provedByRows checks that the balances which rows state are the accounts', with the sign of each,
-// and prove the books.
+// provedByRows checks that the last balance stated by a row equals the account's balance, sign
+// included, and that these balances prove the books.
 func (w *world) provedByRows(t *testing.T, book *banks.Book) {
 	t.Helper()
 	proofs, err := w.Accounts.Proofs(t.Context(), w.DB, op.None{})
@@ -137,8 +137,8 @@ func (w *world) provedByRows(t *testing.T, book *banks.Book) {
 	}
 }
 
-// A bank is linked and synced through each provider, over real connections to its simulator, and
-// the books equal what the bank has, also after it moved on.
+// TestBanksOverTheirProtocols links and syncs a bank through each provider, over real connections
+// to its simulator. The books equal what the bank has, also after new transactions at the bank.
 func TestBanksOverTheirProtocols(t *testing.T) {
 	t.Parallel()
 	size := household.Options{Seed: 7, Transactions: 1200, Years: 1}

@@ -13,8 +13,9 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// coffer import brings a file of two accounts and a zip file of a file for each day, on the database
-// and on a server. The second time nothing is asked and nothing is new.
+// TestImportOnBothSides runs coffer import on the database and against a server, with a file of two
+// accounts and a zip archive with one file for each day. The second import asks nothing and adds
+// nothing.
 func TestImportOnBothSides(t *testing.T) {
 	t.Parallel()
 	binary := apptest.Program(t)

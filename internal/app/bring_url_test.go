@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// The query that the web app makes for a file of several accounts, which a test of the web app
-// compares with the same file, previews and imports it.
+// TestFilesOfSeveralAccountsAsTheWebAppSendsThem previews and imports a file of several accounts
+// with the query that the web app sends. A test of the web app checks that it sends this query for
+// the file.
 func TestFilesOfSeveralAccountsAsTheWebAppSendsThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

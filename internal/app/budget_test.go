@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A thrifty is an agent whose writes are counted.
+// A thrifty is an agent whose writes the test counts.
 type thrifty struct {
 	*world
 	key string
@@ -27,7 +27,7 @@ func (w *world) thrifty(t *testing.T, name string, most int) thrifty {
 	return thrifty{w, k.Secret, k.ID.String()}
 }
 
-// used is what the agent has used of its limit today.
+// used returns how many writes the agent has used today.
 func (a thrifty) used(t *testing.T) int {
 	t.Helper()
 	n, err := pg.Value[int](t.Context(), a.DB, `select coalesce(sum(used), 0)::int from write_budget where key_id = $1`,
@@ -38,7 +38,7 @@ func (a thrifty) used(t *testing.T) int {
 	return n
 }
 
-// does makes a call, which must go well and cost that much.
+// does makes a call, which must succeed and cost the given number of writes.
 func (a thrifty) does(t *testing.T, cost int, method, path, body string) reply {
 	t.Helper()
 	before := a.used(t)
@@ -52,7 +52,7 @@ func (a thrifty) does(t *testing.T, cost int, method, path, body string) reply {
 	return r
 }
 
-// newestChange is the id of the change that was made last.
+// newestChange returns the id of the newest change.
 func (w *world) newestChange(t *testing.T) string {
 	t.Helper()
 	s, err := pg.Value[string](t.Context(), w.DB, `select id::text from change order by seq desc limit 1`)
@@ -88,7 +88,7 @@ func TestEveryChangeCostsWrites(t *testing.T) {
 	a.does(t, 1, "POST", "/counterparties", `{"name":"Nobody"}`)
 	a.does(t, 1, "POST", "/tags", `{"slug":"trip"}`)
 	a.does(t, 1, "PATCH", "/tags/trip", `{"name":"A trip"}`)
-	a.does(t, 0, "PATCH", "/tags/trip", `{"name":"A trip"}`) // what changes nothing
+	a.does(t, 0, "PATCH", "/tags/trip", `{"name":"A trip"}`) // changes nothing
 	a.does(t, 1, "POST", "/categories", `{"slug":"sweets","name":"Sweets"}`)
 	a.does(t, 1, "POST", "/targets", `{"category":"sweets","amount":10,"iso_currency_code":"EUR"}`)
 	a.does(t, 1, "POST", "/rules", `{"rules":[{"name":"Sweet","conditions":{"field":"name","op":"contains",`+
@@ -111,7 +111,7 @@ func TestEveryChangeCostsWrites(t *testing.T) {
 	a.does(t, 0, "POST", "/changes/"+w.newestChange(t)+"/revert", "{}")
 	other := w.thrifty(t, "other", 1_000)
 	other.does(t, 7, "POST", "/changes/"+w.newestChange(t)+"/revert", "{}")
-	// six transactions, the rule, the target and the category that goes
+	// The cost is six transactions, the rule, the target and the deleted category.
 	a.does(t, 9, "DELETE", "/categories/sweets?move_to="+url.QueryEscape("food_and_drink"), "")
 
 	// A key with fewer writes left than a tag's deletion needs gets an error, and the tag stays.

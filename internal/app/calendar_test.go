@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// A calendar link opens the calendar and nothing else, until it is revoked. Members see their own,
-// admins all, and agents make none.
+// TestCalendarLinks: a calendar link opens the calendar and nothing else, until it is revoked.
+// Members see their own links, and admins see all. Agents cannot create any.
 func TestCalendarLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -51,7 +51,7 @@ func TestCalendarLinks(t *testing.T) {
 			t.Errorf("%d %v %s", r.status, r.header, r.body)
 		}
 	}
-	// It is no key and no session.
+	// The token of a link is not accepted as an API key, a session or an access token.
 	token := strings.TrimSuffix(strings.TrimPrefix(path(mine), "/calendar/"), ".ics")
 	for _, c := range []credential{{key: "coffer_" + token}, {session: token}, {token: token}} {
 		if r := c.send(t, w, "GET", "/api/v1/accounts", ""); r.status != 401 {
@@ -84,7 +84,7 @@ func TestCalendarLinks(t *testing.T) {
 			t.Errorf("after it was revoked: %d %s", r.status, r.body)
 		}
 	}
-	// The owner goes, and the link with them.
+	// When the owner leaves, the link stops working.
 	gone := made(credential{session: other}, `{}`)
 	if _, err := w.DB.Exec(t.Context(), `update member set deleted_at = now() where id = $1`, gone.UserID); err != nil {
 		t.Fatal(err)

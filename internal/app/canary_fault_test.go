@@ -1,10 +1,8 @@
 package app_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,16 +16,10 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/people/auth"
-	"coffer/internal/platform/id"
-	"coffer/internal/platform/job"
-	"coffer/internal/platform/op"
-	"coffer/internal/platform/pg"
 	"coffer/internal/platform/pg/pgtest"
 	"coffer/internal/platform/seal"
 	"coffer/internal/sim/banks"
 	"coffer/internal/sim/household"
-	"coffer/internal/surface/rest"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // canaryBanks are the providers of a canaryWorld.
@@ -36,10 +28,10 @@ type canaryBanks struct {
 	teller        *banks.Teller
 	simplefin     *banks.SimpleFIN
 	enablebanking *banks.EnableBanking
-	visited       int // banks behind enablebanking
+	visited       int // how many Enable Banking banks the test has visited
 }
 
-// script makes all of them answer like this.
+// script makes all providers respond with the fault f.
 func (b *canaryBanks) script(f banks.Fault) {
 	b.plaid.Script(f)
 	b.teller.Script(f)
@@ -54,8 +46,8 @@ func (b *canaryBanks) calm() {
 	b.enablebanking.Calm()
 }
 
-// canaryWorld is a world at debug level whose own secrets are canaries, with the providers as they
-// stand.
+// canaryWorld returns a world with a debug log, whose own secrets are canaries, and the simulators
+// of its providers.
 func canaryWorld(t *testing.T) (*toolWorld, *canaryBanks) {
 	t.Helper()
 	size := household.Options{Seed: 5, Transactions: 60, Years: 1}
@@ -149,8 +141,8 @@ func echoes(secret string) []banks.Fault {
 	}
 }
 
-// Providers repeat secrets in all their responses. Linking, signing in again, syncing and ending a
-// connection neither store nor show any of them.
+// TestCanariesFromProviders: providers repeat secrets in all their responses. Linking, signing in
+// again, syncing and ending a connection neither store nor show any of them.
 func TestCanariesFromProviders(t *testing.T) {
 	t.Parallel()
 	w, all := canaryWorld(t)
@@ -173,7 +165,7 @@ func TestCanariesFromProviders(t *testing.T) {
 	calls, faults, list := 0, 0, canaries()
 	for i, c := range list {
 		if strings.ContainsAny(c.value, "\n\"\\") && i%2 == 0 {
-			continue // a header cannot hold it
+			continue // an HTTP header cannot contain this secret
 		}
 		value, _ := json.Marshal(c.value)
 		fault := echoes(strings.NewReplacer("\n", "", "\r", "").Replace(c.value))[i%11]
@@ -234,20 +226,20 @@ func TestCanariesFromProviders(t *testing.T) {
 		}))
 	}
 	watch.everything(t, w)
-	// the tokens that the simulator made
+	// The simulator begins all its access tokens with this prefix. None of them may be in the log.
 	watch.clean(t, "the log", strings.ReplaceAll(w.log.String(), "access-sandbox-", mark))
 	t.Logf("%d responses that repeat a secret, %d calls, %d syncs", faults, calls, syncs)
 }
 
-// setup is what links a bank through SimpleFIN.
+// setup returns the request that links a bank through SimpleFIN.
 func (b *canaryBanks) setup(watch *canaryWatch) string {
 	token := b.simplefin.SetupToken()
-	plain, _ := base64.StdEncoding.DecodeString(token) // the simulator encoded it
+	plain, _ := base64.StdEncoding.DecodeString(token) // valid, because the simulator encoded it
 	watch.exact = append(watch.exact, string(plain[len(plain)-20:]))
 	return fmt.Sprintf(`{"provider":"simplefin","credentials":{"setup_token":%q}}`, token)
 }
 
-// consent lets a member sign in at another bank, and is what links it.
+// consent lets a member sign in at another bank, and returns the request that links the bank.
 func (w *toolWorld) consent(t *testing.T, b *canaryBanks, watch *canaryWatch) string {
 	t.Helper()
 	ask := func(method, path, body string, into any) {
@@ -272,7 +264,8 @@ func (w *toolWorld) consent(t *testing.T, b *canaryBanks, watch *canaryWatch) st
 	return fmt.Sprintf(`{"provider":"enablebanking","credentials":{"code":%q}}`, query.Get("code"))
 }
 
-// canarySyncs links banks whose every sync fails with a secret in the answer.
+// canarySyncs links banks whose syncs all fail with a secret in the provider's response. It returns
+// the number of syncs.
 func (w *toolWorld) canarySyncs(t *testing.T, b *canaryBanks, watch *canaryWatch) (n int) {
 	t.Helper()
 	failed := func() int { return strings.Count(w.log.String(), `"kind":"feed.sync"`) }
@@ -307,11 +300,13 @@ func (w *toolWorld) canarySyncs(t *testing.T, b *canaryBanks, watch *canaryWatch
 		}
 		e := b.teller.Enroll()
 		watch.exact = append(watch.exact, e.AccessToken)
-		fault.Path = "/accounts/" // what is read of an account; linking lists them
+		// Fail only the requests for the data of one account: linking must still list the accounts.
+		fault.Path = "/accounts/"
 		b.teller.Script(fault)
 		try(what, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
 			e.AccessToken, e.ID))
-		fault.Path, fault.Skip = "/simplefin/accounts", 1 // linking lists the accounts
+		// Let the first request succeed, with which linking lists the accounts.
+		fault.Path, fault.Skip = "/simplefin/accounts", 1
 		body := b.setup(watch)
 		b.simplefin.Script(fault)
 		try(what, body)
@@ -323,214 +318,4 @@ func (w *toolWorld) canarySyncs(t *testing.T, b *canaryBanks, watch *canaryWatch
 type canaryInput struct {
 	What   string `json:"what" query:"what"`
 	Secret string `json:"secret" query:"secret"`
-}
-
-// canaryTrouble is every way in which work can go wrong with a secret in its hands.
-func canaryTrouble(ctx context.Context, q pg.Querier, in canaryInput) error {
-	switch in.What {
-	case "panic":
-		panic("no such token " + in.Secret)
-	case "panic with an error":
-		panic(errors.New("no such token " + in.Secret))
-	case "panic with a struct":
-		panic(in)
-	case "uuid":
-		_, err := pg.Value[string](ctx, q, `select $1::uuid::text`, in.Secret)
-		return err
-	case "number":
-		_, err := pg.Values[int](ctx, q, `select $1::text::int`, in.Secret)
-		return err
-	case "argument":
-		_, err := pg.Exec(ctx, q, `select $1::int`, in.Secret)
-		return err
-	case "enum":
-		_, err := pg.All[canaryInput](ctx, q, `select $1::text::date as what, '' as secret`, in.Secret)
-		return err
-	case "json":
-		_, err := pg.One[canaryInput](ctx, q, `select $1::text::jsonb as what, '' as secret`, `{"a":`+in.Secret)
-		return err
-	case "unique":
-		_, err := pg.Exec(ctx, q, `insert into attempt (bucket, tries, free_at, expires_at)
-			select $1, 1, now(), now() from generate_series(1, 2)`, in.Secret)
-		return err
-	}
-	_, err := pg.Exec(ctx, q, `insert into token (id, short_id, hash, kind, scope, name, prefix, actor_type)
-		values (gen_random_uuid(), $1, $1::text::bytea, $1, $1, $1, $1, $1)`, in.Secret)
-	return err
-}
-
-var canaryTroubles = []string{
-	"panic", "panic with an error", "panic with a struct", "uuid", "number", "argument",
-	"enum", "json", "unique", "check",
-}
-
-// Panics and errors of the database whose text has a secret: in an op by route and by tool, in a
-// raw route, in a job, in the protocol of the tools.
-func TestCanariesInFailures(t *testing.T) {
-	t.Parallel()
-	secret := canaries()[0].value
-	w := newToolWorld(t, func(s *mcp.Server) {
-		s.AddTool(&mcp.Tool{Name: "trouble", InputSchema: map[string]any{"type": "object"}},
-			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				panic("no such token " + secret)
-			})
-	})
-	watch := &canaryWatch{exact: []string{w.key}}
-	read := op.Reading(op.Spec{
-		Name: "tag.trouble", Route: "GET /trouble", Tool: "get_trouble", Scope: op.Read,
-		Summary: "Goes wrong.",
-	}, func(ctx context.Context, q pg.Querier, in canaryInput) (op.None, error) {
-		return op.None{}, canaryTrouble(ctx, q, in)
-	})
-	write := op.Writing(op.Spec{
-		Name: "tag.worse", Route: "POST /trouble", Tool: "make_trouble", Scope: op.Full,
-		Summary: "Goes wrong.",
-	}, func(ctx context.Context, tx pg.Tx, in canaryInput) (op.None, error) {
-		return op.None{}, canaryTrouble(ctx, tx, in)
-	})
-	w.Tools.Ops = append(w.Tools.Ops, read, write)
-	surface := w.Rest()
-	surface.Ops = append(surface.Ops, read, write)
-	surface.Raw = append(surface.Raw, rest.Raw{
-		Route: "GET /trouble", Scope: op.Open,
-		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			panic("no such token " + r.URL.Query().Get("secret"))
-		}),
-	})
-	handler, err := surface.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = slog.NewLogLogger(w.Log.Handler(), slog.LevelError)
-	server.Start()
-	t.Cleanup(server.Close)
-	w.url = server.URL
-	w.Jobs.Add(job.Kind{Name: "trouble", Unit: "secrets", Work: func(ctx context.Context, run *job.Run) (any, error) {
-		var in canaryInput
-		if err := run.Args(&in); err != nil {
-			return nil, err
-		}
-		return nil, canaryTrouble(ctx, w.DB, canaryInput{What: in.What, Secret: secret})
-	}})
-	w.work(t)
-	session := w.agent(t, w.key)
-	for _, what := range canaryTroubles {
-		args := map[string]any{"what": what, "secret": secret}
-		body, _ := json.Marshal(args)
-		r := w.send(t, exchange{
-			method: http.MethodGet,
-			path:   "/api/v1/trouble?what=" + strings.ReplaceAll(what, " ", "+") + "&secret=" + secret, key: w.key,
-		})
-		watch.answer(t, what, r)
-		if r.status != http.StatusInternalServerError {
-			t.Errorf("%s: %d %s", what, r.status, r.body)
-		}
-		watch.answer(t, what, w.send(t, exchange{
-			method: http.MethodPost, path: "/api/v1/trouble", key: w.key,
-			body: string(body), header: map[string]string{"Idempotency-Key": id.Base62(20)},
-		}))
-		for _, tool := range []string{"get_trouble", "make_trouble", "trouble"} {
-			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
-			said, _ := json.Marshal(res)
-			watch.clean(t, "the tool's answer to "+what, string(said)+fmt.Sprint(err))
-		}
-		w.canaryJob(t, what)
-	}
-	r := w.send(t, exchange{method: http.MethodGet, path: "/trouble?secret=" + secret})
-	watch.answer(t, "a raw route", r)
-	if r.code() != "INTERNAL_ERROR" {
-		t.Errorf("a raw route that panics returns %d %s", r.status, r.body)
-	}
-	for _, said := range []string{
-		"panic in tag.trouble", "panic in job trouble", "SQLSTATE 22P02",
-		"canary_fault_test.go",
-	} {
-		if !strings.Contains(w.log.String(), said) {
-			t.Errorf("the log does not say %q", said)
-		}
-	}
-	watch.everything(t, w)
-}
-
-func (w *toolWorld) canaryJob(t *testing.T, what string) {
-	t.Helper()
-	var made job.Job
-	err := w.DB.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		made, err = w.Jobs.Enqueue(t.Context(), tx, "trouble", canaryInput{What: what}, job.Options{})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := w.Jobs.Wait(t.Context(), made.ID, time.Minute); err != nil || got.State != job.Failed {
-		t.Errorf("%s: %+v, %v", what, got, err)
-	}
-}
-
-// A wrong configuration contains secrets. The program's error output has none of them.
-func TestCanariesInConfiguration(t *testing.T) {
-	t.Parallel()
-	watch, tried := &canaryWatch{}, 0
-	good := pgtest.AdminURL()
-	for _, c := range canaries() {
-		for name, config := range map[string]app.Config{
-			"database URL": {DatabaseURL: seal.NewSecret(c.value)},
-			"database password": {DatabaseURL: seal.NewSecret(
-				"postgres://coffer:" + c.value + "@127.0.0.1:notaport/coffer")},
-			"database settings": {DatabaseURL: seal.NewSecret("host=127.0.0.1 port=x password='" + c.value + "'")},
-			"database option": {DatabaseURL: seal.NewSecret(
-				"postgres://coffer@127.0.0.1/coffer?sslmode=none&password=" + c.value)},
-			"encryption key": {DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(c.value + "!")},
-			"old encryption key": {
-				DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(testRing),
-				EncryptionKeysOld: []string{c.value + "!"},
-			},
-			"Plaid environment": {
-				DatabaseURL: seal.NewSecret(good),
-				Providers:   app.Providers{"plaid": {"client_id": "client", "secret": c.value, "environment": "none"}},
-			},
-			"Plaid without client": {
-				DatabaseURL: seal.NewSecret(good),
-				Providers:   app.Providers{"plaid": {"secret": c.value, "environment": "sandbox"}},
-			},
-			"Plaid address": {
-				DatabaseURL: seal.NewSecret(good),
-				Providers: app.Providers{"plaid": {
-					"client_id": "client", "secret": "s", "environment": "sandbox",
-					"url": "https://me:" + c.value + "@plaid.example",
-				}},
-			},
-			"SimpleFIN address": {
-				DatabaseURL: seal.NewSecret(good),
-				Providers:   app.Providers{"simplefin": {"url": "https://me:" + c.value + "@simplefin.example"}},
-			},
-			"Enable Banking without application": {
-				DatabaseURL: seal.NewSecret(good), Providers: app.Providers{"enablebanking": {"key": c.value}},
-			},
-			"Enable Banking key in place of file": {
-				DatabaseURL: seal.NewSecret(good),
-				Providers:   app.Providers{"enablebanking": {"application": "a", "key": c.value}},
-			},
-			"key in place of file": {
-				DatabaseURL: seal.NewSecret(good),
-				Providers: app.Providers{"teller": {
-					"application_id": "a", "environment": "production",
-					"private_key": c.value,
-				}},
-			},
-		} {
-			tried++
-			a, err := app.Build(t.Context(), config, slog.New(slog.DiscardHandler))
-			if err == nil {
-				a.DB.Close()
-				if name != "database URL" { // some texts are one
-					t.Errorf("%s with %s is taken", name, c.kind)
-				}
-				continue
-			}
-			watch.clean(t, name+" with "+c.kind, fmt.Sprintf("%v %+v %#v", err, config.Providers, config.EncryptionKey))
-		}
-	}
-	t.Logf("%d wrong configurations", tried)
 }

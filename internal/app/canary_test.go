@@ -20,16 +20,16 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// mark stands in every made-up secret; it fits where letters, digits, hexadecimal or base64 are
-// asked for, and nothing of ours has it by chance.
+// mark is part of every made-up secret. It is valid as letters and digits, hexadecimal and base64,
+// and nothing else contains it by chance.
 const mark = "dec0de5ec4e7"
 
-// A canary is a secret that nobody may find again.
+// A canary is a made-up secret that must never appear in any output.
 type canary struct{ kind, value string }
 
 func marked(form string) string { return fmt.Sprintf(form, mark) }
 
-// canaries are secrets of every kind that there is, in the shape that the real ones have.
+// canaries returns secrets of every kind, in the format of real ones.
 func canaries() []canary {
 	fill := func(prefix string, n int) string { return prefix + mark + id.Base62(n-len(mark)) }
 	uuid := func(prefix string) string { return prefix + "0199f2f0-8d5a-7c1e-9b3a-" + mark }
@@ -97,18 +97,19 @@ func canaries() []canary {
 		{"Enable Banking session", uuid("")},
 		{"Enable Banking account", uuid("")},
 	}
-	// seven characters can stand anywhere by chance
+	// Some formats have no room for the whole mark, so their text could appear by chance. Leave
+	// them out.
 	return slices.DeleteFunc(list, func(c canary) bool { return !strings.Contains(strings.ToLower(c.value), mark) })
 }
 
-// A canaryWatch knows what must not be found, and where it was.
+// A canaryWatch looks for secrets.
 type canaryWatch struct {
 	mu     sync.Mutex
-	exact  []string // secrets that the service made itself
+	exact  []string // secrets that the service created itself
 	looked int
 }
 
-// find is where a secret begins in the text, -1 for nowhere.
+// find returns where a secret begins in the text, or -1.
 func (w *canaryWatch) find(text string) int {
 	lower := strings.ToLower(text)
 	for _, form := range []string{
@@ -120,7 +121,7 @@ func (w *canaryWatch) find(text string) int {
 		}
 	}
 	for _, secret := range w.exact {
-		core := secret[len(secret)-16:] // half a secret is one, too
+		core := secret[len(secret)-16:] // half of a secret must not appear either
 		for _, form := range []string{core, secret[:min(len(secret), 23)], hex.EncodeToString([]byte(core))} {
 			if i := strings.Index(text, form); i >= 0 {
 				return i
@@ -142,7 +143,7 @@ func (w *canaryWatch) clean(t testing.TB, where, text string) {
 
 var (
 	idempotencyRows = regexp.MustCompile(`(?s)COPY public\.idempotency .*?\n\\\.\n`)
-	// where a person was going, handed back so that he gets there
+	// The sign-in address repeats the address that the browser asked for, to return there later.
 	ownAddress = regexp.MustCompile(`/login\?next=[^"\]\s]*`)
 )
 
@@ -153,7 +154,7 @@ func (w *canaryWatch) answer(t testing.TB, what string, r reply) {
 		ownAddress.ReplaceAllString(r.body+"\n"+fmt.Sprint(r.header), ""))
 }
 
-// everything looks through the log, the metrics and the whole database as pg_dump writes it.
+// everything searches the log, the metrics and a dump of the whole database.
 func (w *canaryWatch) everything(t *testing.T, in *toolWorld) {
 	t.Helper()
 	log := in.log.String()
@@ -168,8 +169,8 @@ func (w *canaryWatch) everything(t *testing.T, in *toolWorld) {
 			t.Errorf("control: the dump has no table %s", table)
 		}
 	}
-	// An idempotency key is chosen by the caller and not a secret, and requests are looked up by
-	// it.
+	// An idempotency key may be stored: the caller chooses it, it is not a secret, and the service
+	// looks requests up by it.
 	w.clean(t, "the database", idempotencyRows.ReplaceAllString(dump, ""))
 }
 
@@ -182,7 +183,7 @@ func (w *canaryWatch) metrics(t *testing.T, in *toolWorld) {
 	w.clean(t, "the metrics", fmt.Sprint(families))
 }
 
-// spent are credentials that were good once, and one that is good and not good enough.
+// spent returns credentials that have ended, and credentials without enough rights.
 func (w *canaryWatch) spent(t *testing.T, in *toolWorld) (keys, sessions []string) {
 	t.Helper()
 	for _, c := range in.credentials(t) {
@@ -197,7 +198,7 @@ func (w *canaryWatch) spent(t *testing.T, in *toolWorld) (keys, sessions []strin
 	return keys, sessions
 }
 
-// canaryPlaces are the ways in which a caller can hand something over besides an op's own
+// canaryPlaces returns the requests in which a caller can send a secret outside an op's own
 // arguments.
 func canaryPlaces(c canary, x exchange) []exchange {
 	var out []exchange
@@ -231,8 +232,8 @@ func canaryPlaces(c canary, x exchange) []exchange {
 	return append(out, query, broken, garbage)
 }
 
-// Secrets in headers, queries, paths and bodies of every route, with and without a good key beside
-// them: nothing keeps or repeats one.
+// TestCanariesInRequests sends secrets in headers, queries, paths and bodies of every route, with
+// and without a valid key. No response repeats one, and nothing stores one.
 func TestCanariesInRequests(t *testing.T) {
 	t.Parallel()
 	b, watch := newFormBook(t, 10), &canaryWatch{}
@@ -299,8 +300,8 @@ func (b *formBook) bare(t *testing.T, x exchange) reply {
 	return b.serve(t, x).reply
 }
 
-// Secrets are sent as arguments of every op, by route and by tool. Rejected values are neither
-// repeated nor stored, and the log never has any.
+// TestCanariesInArguments sends secrets as arguments of every op, by route and by tool. A rejected
+// value is neither repeated nor stored, and the log never contains any.
 func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts
 	t.Parallel()
 	b, watch, list := newFormBook(t, 200), &canaryWatch{}, canaries()
@@ -313,7 +314,8 @@ func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group wai
 		calls++
 		mu.Unlock()
 		if answer.fault.Code == "" && answer.status < 400 {
-			// It was taken as what it may be: a name, a comment. A tag would be suggested to others.
+			// The op accepted the secret as a valid name or comment. Delete such tags, because
+			// error messages would suggest them for unknown tags.
 			if _, err := b.DB.Exec(t.Context(), `update tag set deleted_at = now()
 				where deleted_at is null and slug like '%dec0de%'`); err != nil {
 				t.Error(err)
@@ -334,7 +336,7 @@ func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group wai
 						for k := range 2 {
 							value := list[(i*7+j*3+k*19)%len(list)].value + id.Base62(12)
 							if k == 1 {
-								value += strings.Repeat(" ", 10_001) // too long for anything, so it is refused
+								value += strings.Repeat(" ", 10_001) // longer than any limit, so it is refused
 							}
 							try(t, o, value, road(t, o, p.args(value, b.cast(o).valid(t))))
 						}
@@ -358,7 +360,8 @@ func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group wai
 	}
 }
 
-// The looking itself: one secret in a log line, an answer, a row or a job is found.
+// TestCanariesAreCaught is the control: the search finds a secret in a log line, in an error and in
+// a row.
 func TestCanariesAreCaught(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)

@@ -15,8 +15,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// Every reading command works straight on the database and against a server, with the same answer;
-// the menu that commands are made from has no database behind it.
+// TestCommandsRunOnBothSides: every reading command prints the same directly on the database and
+// against a server. The menu from which the commands are made has no database.
 func TestCommandsRunOnBothSides(t *testing.T) {
 	t.Parallel()
 	binary := apptest.Program(t)
@@ -34,7 +34,8 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 		"COFFER_SERVER=" + w.url,
 		"COFFER_API_KEY=" + w.key,
 	}
-	oneOf := map[string]string{"rule.match": "--merchant=Shop"} // one of two must be given, which no schema says
+	// The command requires one of two flags, which the schema cannot express.
+	oneOf := map[string]string{"rule.match": "--merchant=Shop"}
 	for _, o := range app.Menu() {
 		if o.Route == "" || o.Own || o.Writes || needsArguments(o) || o.Name == "key.me" ||
 			o.Name == "rule.suggest" /* for a payee that is there */ {
@@ -64,7 +65,8 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 		!strings.Contains(fail, "INVALID_API_KEY") {
 		t.Errorf("a wrong key: exit %d, %s", code, fail)
 	}
-	file := t.TempDir() + "/statement.csv" // as German banks write them: no UTF-8
+	// German banks write files in windows-1252, not UTF-8.
+	file := t.TempDir() + "/statement.csv"
 	if err := os.WriteFile(file, []byte("Datum;Name;Betrag\r\n31.01.2026;B\xe4ckerei;-1,20\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -120,15 +122,15 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 	}
 }
 
-// caller is who asks, which is the operator on the database and the key's owner on a server.
+// caller matches who asks: the operator on the database, and the key's owner on a server.
 var caller = regexp.MustCompile(`"you":\{[^}]*\},`)
 
-// sameForAll is an answer without what depends on when and by whom it is asked for.
+// sameForAll removes from an output what depends on the time and the caller.
 func sameForAll(s string) string {
 	return caller.ReplaceAllString(timeOfAnswer.ReplaceAllString(s, ""), "")
 }
 
-// timeOfAnswer is when something was looked at, which two calls do not share.
+// timeOfAnswer matches the time of the call, which differs between two calls.
 var timeOfAnswer = regexp.MustCompile(`"checked_at": *"[^"]*"`)
 
 func needsArguments(o *op.Op) bool {

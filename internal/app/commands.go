@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"coffer/internal/app/dialog"
 	"coffer/internal/bank/all"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/op"
@@ -57,32 +57,28 @@ func CommandLine(config Config, in io.Reader, out, fail io.Writer) *cli.CLI {
 	}
 	c.Extra = map[string][]*cobra.Command{
 		"": commands(c, config), "key": {rotateCommand(config), forgetCommand(c, config)},
-		"connection": {linkCommand(c)}, "workflow-run": {transcriptCommand(c, config)},
+		"connection": {dialog.LinkCommand(c)}, "workflow-run": {transcriptCommand(c, config)},
 	}
 	return c
 }
 
-// zone is the time zone that the household has set, as far as the caller may ask for it.
+// zone returns the household's time zone, or UTC if the caller may not read it.
 func zone(ctx context.Context, caller cli.Caller) *time.Location {
-	for _, o := range Menu() {
-		if o.Name != "setting.get" {
-			continue
-		}
-		answer, err := caller.Call(ctx, o, map[string]any{})
-		var set struct {
-			Zone string `json:"time_zone"`
-		}
-		if err != nil || json.Unmarshal(answer, &set) != nil {
-			return time.UTC
-		}
-		if at, err := time.LoadLocation(set.Zone); err == nil {
-			return at
-		}
+	var set struct {
+		Zone string `json:"time_zone"`
 	}
-	return time.UTC
+	server := dialog.Asker{Ops: Menu(), Caller: caller}
+	if server.Ask(ctx, "setting.get", map[string]any{}, &set) != nil {
+		return time.UTC
+	}
+	at, err := time.LoadLocation(set.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return at
 }
 
-// empty says what to do about lists that are empty at first.
+// empty maps a command to its hint for an empty list: what to do first.
 var empty = map[string]string{
 	"transaction.list":  "Connect a bank (coffer connection link) or import a statement (coffer csv import).",
 	"account.list":      "Connect a bank (coffer connection link) or import a statement (coffer csv import).",
@@ -99,7 +95,7 @@ var empty = map[string]string{
 	"account-link.list": "coffer suggests links after syncs. Create one yourself: coffer account-link create",
 }
 
-// meant are commands by words that people try for them.
+// meant maps words that people try to the commands they probably mean.
 var meant = map[string]string{
 	"tx": "coffer transaction list", "txn": "coffer transaction list", "txns": "coffer transaction list",
 	"ls":     "coffer transaction list",
@@ -129,7 +125,7 @@ func Execute(ctx context.Context, c *cli.CLI, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if ctx.Err() != nil { // a person who interrupted it needs no explanation
+	if ctx.Err() != nil { // a person who interrupts a command needs no explanation
 		fmt.Fprintln(c.Err, "coffer: interrupted")
 		return 128 + int(syscall.SIGINT)
 	}
@@ -147,7 +143,8 @@ func openLocal(ctx context.Context, config Config) (cli.Caller, func(), error) {
 			"choose where to run: --server http://127.0.0.1:8080 with the key in COFFER_API_KEY, coffer login "+
 				"--server …, or COFFER_DATABASE_URL on the server itself")
 	}
-	config.LogLevel = max(config.LogLevel, 8) // only errors: the command's own answer is what the person waits for
+	// Show errors only: the person waits for the command's own output.
+	config.LogLevel = max(config.LogLevel, 8)
 	a, err := Build(ctx, config, config.logger())
 	if err != nil {
 		return nil, nil, err
@@ -262,7 +259,9 @@ func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 	if key == "" {
 		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key that the agent should use")
 	}
-	if config.LogLevel == slog.LevelInfo { // the default: a client shows what is on standard error as a fault
+	// By default, log warnings and errors only: MCP clients show everything on standard error as a
+	// fault.
+	if config.LogLevel == slog.LevelInfo {
 		config.LogLevel = slog.LevelWarn
 	}
 	if server != "" {

@@ -35,7 +35,7 @@ type Config struct {
 	BackupDir         string        `env:"BACKUP_DIR" doc:"folder for backups: coffer serve writes one every COFFER_BACKUP_EVERY and, like coffer migrate, one before it migrates; off if empty"`
 	BackupEvery       time.Duration `env:"BACKUP_EVERY" envDefault:"24h" doc:"how often a backup is made, by coffer serve or by your own schedule; after twice that time it is overdue"`
 	BackupKeep        int           `env:"BACKUP_KEEP" envDefault:"30" doc:"number of scheduled backups to keep in COFFER_BACKUP_DIR"`
-	Migrations        fs.FS         `env:"-"` // nil means those of this program
+	Migrations        fs.FS         `env:"-"` // nil means this program's migrations
 	Providers         Providers     `env:"-"`
 	AnthropicKey      seal.Secret   `env:"ANTHROPIC_API_KEY" doc:"API key for Anthropic models"`
 	AnthropicURL      string        `env:"ANTHROPIC_URL" doc:"base URL of an Anthropic-compatible server"`
@@ -70,7 +70,8 @@ func Load() (Config, error) {
 		return Config{}, err
 	}
 	err = env.ParseWithOptions(&c, env.Options{Prefix: prefix, Environment: given})
-	if fault, ok := errors.AsType[env.ParseError](err); ok { // it names the field of Config, which nobody set
+	// The error names the field of Config. People know only the variable.
+	if fault, ok := errors.AsType[env.ParseError](err); ok {
 		f, _ := reflect.TypeFor[Config]().FieldByName(fault.Name)
 		wanted := "a whole number"
 		if f.Type.Kind() == reflect.Bool {
@@ -114,7 +115,8 @@ func (c Config) numbers(least int64) error {
 	return nil
 }
 
-// check refuses settings that something would stumble over later, far from where they were set.
+// check refuses settings that would otherwise cause an error much later, far from where they were
+// set.
 func (c Config) check() error {
 	if err := c.numbers(0); err != nil {
 		return err
@@ -165,8 +167,8 @@ func (c Config) host() string {
 	return u.Hostname()
 }
 
-// address is the base of links to this server: the configured address, or loopback, or "" if only
-// the caller knows the server's name.
+// address returns the base address of links to this server: the configured public address, or
+// loopback, or "" if only the caller knows the server's name.
 func (c Config) address() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
@@ -197,7 +199,8 @@ func (c Config) origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// base is the address that we show to people: the configured one, never one from a request.
+// base returns the address that coffer shows to people. It always comes from the configuration,
+// never from a request.
 func (c Config) base() string {
 	if a := c.address(); a != "" {
 		return a
@@ -236,7 +239,8 @@ func Settings() []Setting {
 	return fileSettings(list)
 }
 
-// strangers are variables that look like ours and are none: most likely typos.
+// strangers returns variables that begin with coffer's prefix but are not settings, most likely
+// because of a typo.
 func strangers(environ []string) []string {
 	var out []string
 	for _, kv := range environ {

@@ -10,8 +10,8 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// Every numeric setting refuses what is no limit, naming its variable, both as the environment has
-// it and in a Config that a program made.
+// TestNumericSettingsHaveBounds: every numeric setting refuses values out of its range, and the
+// error names its variable. This holds for the environment and for a Config built by a program.
 func TestNumericSettingsHaveBounds(t *testing.T) {
 	tried := 0
 	for f := range reflect.TypeFor[app.Config]().Fields() {

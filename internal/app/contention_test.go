@@ -16,15 +16,15 @@ import (
 	"coffer/internal/platform/racetest"
 )
 
-// A contender edits and reverts what others edit and revert at the same time.
+// A contender edits and reverts the same transactions as other contenders, at the same time.
 type contender struct {
 	client  *http.Client
 	servers []hammerServer
 	key     string
 	dice    *rand.Rand
-	rows    []string // the transactions that all of them are after
+	rows    []string // all contenders edit these transactions
 	mu      *sync.Mutex
-	codes   map[string]int // of all, under mu
+	codes   map[string]int // counts of all contenders, guarded by mu
 }
 
 // do makes a call on either server. A call that comes too late may be rejected, but an internal
@@ -46,7 +46,8 @@ func (c *contender) do(ctx context.Context, method, path, body string) (hammerRe
 
 func (c *contender) one(of ...string) string { return of[c.dice.IntN(len(of))] }
 
-// some are a few of the rows, in any order: two contenders want the same locks the other way round.
+// some returns a random selection of the rows in random order, so that two contenders ask for the
+// same locks in different orders.
 func (c *contender) some() []string {
 	var out []string
 	for _, i := range c.dice.Perm(len(c.rows))[:1+c.dice.IntN(len(c.rows))] {
@@ -85,7 +86,7 @@ func (c *contender) step(ctx context.Context) error {
 	return err
 }
 
-// revert takes back one of the last changes, which others may be taking back as well.
+// revert reverts one of the last changes, which another contender may be reverting too.
 func (c *contender) revert(ctx context.Context) error {
 	r, err := c.do(ctx, http.MethodGet, "/changes?limit=8", "")
 	if err != nil {
@@ -103,8 +104,9 @@ func (c *contender) revert(ctx context.Context) error {
 	return err
 }
 
-// Several callers edit and revert the same transactions through two servers: none is answered with
-// a fault, and the history of every field is a chain without a gap that ends in what is stored.
+// TestEditsAndRevertsContend: several callers edit and revert the same transactions through two
+// servers. No call fails with an internal error. The history of every field is a chain without a
+// gap that ends with the stored value.
 func TestEditsAndRevertsContend(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -150,7 +152,7 @@ func TestEditsAndRevertsContend(t *testing.T) {
 	if err != nil || reverts < contenders {
 		t.Errorf("%d reverts (%v), so the test proves nothing", reverts, err)
 	}
-	// The control: a link taken out is noticed.
+	// The control: the test notices a missing entry.
 	if _, err := w.DB.Exec(t.Context(), `delete from entry where id in (
 		select id from (select id, row_number() over (partition by subject_id order by id) n from entry
 			where field = 'category' and before is distinct from after) x where n % 2 = 0)`); err != nil {
@@ -161,7 +163,8 @@ func TestEditsAndRevertsContend(t *testing.T) {
 	}
 }
 
-// brokenChains are the entries whose before is not what the entry before them left.
+// brokenChains returns the number of entries whose old value is not the new value of the entry
+// before.
 func brokenChains(t *testing.T, db *pg.DB) int {
 	t.Helper()
 	n, err := pg.Value[int](t.Context(), db, `

@@ -22,7 +22,8 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// The contract is committed, so that a change of it is a diff that someone reviews.
+// TestGoldens compares the contract with committed files, so that every change of it is a diff that
+// someone reviews.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
 	golden(t, "../../api/openapi.yaml", rest.Document(app.Menu(), app.RawMenu(), app.Groups, app.JobResults()).YAML())
@@ -41,7 +42,7 @@ func TestGoldens(t *testing.T) {
 	golden(t, "testdata/help.txt", allHelp(t))
 }
 
-// allHelp is what every command says of itself.
+// allHelp returns the help of every command.
 func allHelp(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
@@ -78,7 +79,7 @@ func allHelp(t *testing.T) string {
 
 var document = sync.OnceValues(func() (routers.Router, error) {
 	results := app.JobResults()
-	for _, kind := range []string{"count", "trouble"} { // jobs of tests
+	for _, kind := range []string{"count", "trouble"} { // kinds of jobs that only tests have
 		results[kind] = []*op.Schema{op.SchemaOf[countWork]()}
 	}
 	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups, results))
@@ -93,7 +94,7 @@ var document = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// validateResponse validates a real response by the published document.
+// validateResponse checks a real response against the published document.
 func validateResponse(t testing.TB, x exchange, r reply) {
 	t.Helper()
 	router, err := document()
@@ -115,7 +116,9 @@ func validateResponse(t testing.TB, x exchange, r reply) {
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	}
 	if req.URL.Query().Has("fields") {
-		in.Options.ExcludeResponseBody = true // the document has the whole record, and fields narrows it
+		// The document describes the whole record, and the query's fields parameter left out a part
+		// of it.
+		in.Options.ExcludeResponseBody = true
 	}
 	if strings.HasPrefix(r.header.Get("Content-Type"), "text/tab-separated-values") {
 		in.Options.ExcludeResponseBody = true // text has no schema
@@ -125,7 +128,7 @@ func validateResponse(t testing.TB, x exchange, r reply) {
 	}
 }
 
-// The validator must be able to fail.
+// TestResponseValidatorControl shows that the validation can fail.
 func TestResponseValidatorControl(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]reply{
@@ -155,7 +158,7 @@ var componentVerbs = []string{
 	"Revert", "Revoke", "Set", "SignIn", "Start", "Sync", "Tag", "Undo", "Update",
 }
 
-// componentNouns are nouns that no route has.
+// componentNouns are nouns that are not groups of the menu.
 var componentNouns = []string{"ApiKey", "Device", "Error", "File", "Household", "LinkSession", "Login", "Note", "Token"}
 
 // TestComponentsBeginWithTheirNoun: a component's name must show its subject without the package of

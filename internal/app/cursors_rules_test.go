@@ -16,7 +16,8 @@ import (
 // systemRule is the short id of the rule that comes with the service.
 const systemRule = "00000049"
 
-// cursorRules makes rules of several priorities, and has the service's own match in as many syncs.
+// cursorRules creates rules of several priorities, and makes the service's own rule match in the
+// same number of syncs.
 func cursorRules(t *testing.T, w *world, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
@@ -32,7 +33,7 @@ func cursorRules(t *testing.T, w *world, n int) (ids []string) {
 	for range 2 {
 		credential{key: w.key}.send(t, w, "POST", "/api/v1/calendar-links", "{}")
 	}
-	// Some notifications, because they are not worth a file of their own.
+	// Also add some notifications, which need no file of their own.
 	if _, err := w.DB.Exec(t.Context(), `
 		insert into notification (id, short_id, type, subject, data)
 		select gen_random_uuid(), 'told000' || n, 'sync.failed', n, '{}' from generate_series(1, 3) n`); err != nil {
@@ -53,8 +54,8 @@ func cursorRule(t *testing.T, w *world, name string, priority int) string {
 	return made.Rules[0].ID
 }
 
-// Rules and hits are walked page by page while rules come and go: each that was there all the time
-// is met once, in order; and the cursor of a rule that was deleted is refused.
+// TestCursorsOfRules reads rules and hits page by page while others create and delete rules. A rule
+// that exists the whole time appears exactly once, in order. A cursor at a deleted rule is refused.
 func TestCursorsOfRules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,8 +115,8 @@ func TestCursorsOfRules(t *testing.T) {
 	}
 }
 
-// cursorStart is a first day that the list takes: findings do not go back far. It is not the one that
-// is meant without.
+// cursorStart returns a start date that the list accepts and that differs from its default.
+// Findings do not go back far.
 func cursorStart(list, day string) string {
 	if list == "finding.list" {
 		return time.Now().AddDate(0, 0, -100).Format(time.DateOnly)

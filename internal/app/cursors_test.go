@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"unicode/utf8"
 
 	"coffer/internal/app"
 	"coffer/internal/people/auth"
@@ -23,155 +20,10 @@ import (
 	"coffer/internal/platform/job"
 	"coffer/internal/platform/op"
 	"coffer/internal/platform/pg"
-	"coffer/internal/platform/pg/pgtest"
-	"coffer/internal/platform/racetest"
 	"coffer/internal/sim/household"
-	"github.com/google/go-cmp/cmp"
 )
 
-// A formAnswer is what came of a call, by either road.
-type formAnswer struct {
-	reply
-	fault errs.FaceError // its code is "" for success
-	value any            // the body, or the structured content
-	block string         // the tool's text
-}
-
-// formJSON prints arguments; bytes that are no UTF-8 stay as they are.
-func formJSON(v any) string {
-	var b strings.Builder
-	switch v := v.(type) {
-	case map[string]any:
-		for k, item := range v {
-			b.WriteString("," + formJSON(k) + ":" + formJSON(item))
-		}
-		return "{" + strings.TrimPrefix(b.String(), ",") + "}"
-	case []any:
-		for _, item := range v {
-			b.WriteString("," + formJSON(item))
-		}
-		return "[" + strings.TrimPrefix(b.String(), ",") + "]"
-	case string:
-		for i, r := range v {
-			if r == utf8.RuneError && !strings.HasPrefix(v[i:], "\ufffd") {
-				b.WriteByte(v[i])
-				continue
-			}
-			quoted, _ := json.Marshal(string(r))
-			b.Write(quoted[1 : len(quoted)-1])
-		}
-		return `"` + b.String() + `"`
-	}
-	out, _ := json.Marshal(v)
-	return string(out)
-}
-
-func (b *formBook) serve(t *testing.T, x exchange) formAnswer {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), x.method, x.path, strings.NewReader(x.body))
-	r.Host = "127.0.0.1"
-	r.Header.Set("X-API-Key", b.key)
-	if x.body != "" {
-		r.Header.Set("Content-Type", x.kind)
-	}
-	for k, v := range x.header {
-		r.Header.Set(k, v)
-	}
-	w := httptest.NewRecorder()
-	b.handler.ServeHTTP(w, r)
-	return formAnswer{reply: reply{w.Code, w.Body.String(), w.Header()}}
-}
-
-func (b *formBook) rest(t *testing.T, o *op.Op, args map[string]any) formAnswer {
-	t.Helper()
-	x := exchange{method: o.Method, path: "/api/v1" + o.Path, kind: "application/json"}
-	query, body := url.Values{}, map[string]any{}
-	for name, v := range args {
-		switch in := o.In.Prop(name).In; in {
-		case op.InPath:
-			x.path = strings.ReplaceAll(x.path, "{"+name+"}",
-				strings.ReplaceAll(url.PathEscape(fmt.Sprint(v)), ".", "%2E"))
-		case op.InText:
-			x.body = v.(string)
-			_, x.kind = o.TextBody()
-		case op.InQuery:
-			list, ok := v.([]any)
-			if !ok {
-				list = []any{v}
-			}
-			for _, item := range list {
-				if object, ok := item.(map[string]any); ok {
-					item = formJSON(object)
-				}
-				query.Add(name, fmt.Sprint(item))
-			}
-		default:
-			body[name] = v
-		}
-	}
-	x.path += "?" + query.Encode()
-	if len(body) > 0 {
-		x.body = formJSON(body)
-	}
-	return b.serve(t, x).read()
-}
-
-// read takes the body as JSON, and as an error where it is one.
-func (a formAnswer) read() formAnswer {
-	var face errs.Face
-	_ = json.Unmarshal([]byte(a.body), &a.value)
-	if a.status >= http.StatusBadRequest {
-		_ = json.Unmarshal([]byte(a.body), &face)
-	}
-	a.fault = face.Error
-	return a
-}
-
-// tool calls the op's tool.
-func (b *formBook) tool(t *testing.T, o *op.Op, args map[string]any) formAnswer {
-	t.Helper()
-	if o.IsLong() { // nobody works here, so nothing would end
-		args = maps.Clone(args)
-		args["wait_seconds"] = json.Number("0")
-	}
-	return b.callTool(t, o, args)
-}
-
-// callTool calls the op's tool with these arguments and no others.
-func (b *formBook) callTool(t *testing.T, o *op.Op, args map[string]any) formAnswer {
-	t.Helper()
-	a := b.serve(t, exchange{
-		method: "POST", path: "/mcp/key", kind: "application/json",
-		body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modernMeta + `,"name":"` + o.Tool +
-			`","arguments":` + formJSON(args) + `}}`,
-		header: map[string]string{
-			"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": modernEra,
-			"Mcp-Method": "tools/call", "Mcp-Name": o.Tool,
-		},
-	})
-	var res struct {
-		IsError bool                    `json:"isError"`
-		Content []struct{ Text string } `json:"content"`
-		Value   any                     `json:"structuredContent"`
-	}
-	if m := readMessage(t, a.reply); m.Result == nil || json.Unmarshal(m.Result, &res) != nil || len(res.Content) == 0 {
-		a.fault = errs.FaceError{Code: errs.InvalidBody, Message: "the transport refused it"}
-		if m.Error == nil && a.status < http.StatusBadRequest || a.status >= http.StatusInternalServerError ||
-			m.Error != nil && m.Error.Code == -32603 {
-			t.Errorf("%s: %d %.300s", o.Tool, a.status, a.body)
-		}
-		return a
-	}
-	a.value, a.block = res.Value, res.Content[0].Text
-	if res.IsError {
-		var face errs.Face
-		_ = json.Unmarshal([]byte(a.block), &face)
-		a.fault, a.status = face.Error, face.Error.Code.Status()
-	}
-	return a
-}
-
-// cursorSeed fills a world with a small household, and gives every list a second page.
+// cursorSeed fills a world with a small household in which every list has a second page.
 func cursorSeed(t *testing.T, w *world) {
 	t.Helper()
 	if err := w.Seed(t.Context(), household.New(household.Options{Seed: 3, Transactions: 300, Years: 1}),
@@ -190,7 +42,7 @@ func cursorSeed(t *testing.T, w *world) {
 	w.sweep(t)
 }
 
-// cursorPaths are the lists with cursors, found in the menu: those that take one.
+// cursorPaths returns the paths of all ops in the menu that take a cursor.
 func cursorPaths(t *testing.T, w *world) map[string]string {
 	t.Helper()
 	account, err := pg.Value[id.ID](t.Context(), w.DB, `select account_id from account_balance group by account_id
@@ -202,7 +54,7 @@ func cursorPaths(t *testing.T, w *world) map[string]string {
 	w.ran(t)
 	paths := map[string]string{}
 	for _, o := range app.Menu() {
-		// TestOwnRecords and TestInstitutions read the others
+		// TestOwnRecords and TestInstitutions cover the lists that are left out here.
 		if o.In.Prop("cursor") != nil && o.Route != "" && !o.Own && o.Name != "provider.institutions" {
 			subject := account.Short()
 			if o.Group() == "rule" {
@@ -229,7 +81,7 @@ func cursorPaths(t *testing.T, w *world) map[string]string {
 	return paths
 }
 
-// ran makes a workflow with some runs, once.
+// ran creates a workflow with some runs, once.
 func (w *world) ran(t *testing.T) {
 	t.Helper()
 	if _, err := pg.Exec(t.Context(), w.DB, `
@@ -262,7 +114,7 @@ func (w *world) ran(t *testing.T) {
 	}
 }
 
-// changed is a change with some entries.
+// changed returns a change with some entries.
 func (w *world) changed(t *testing.T) string {
 	t.Helper()
 	some, err := pg.Values[string](t.Context(), w.DB, `select short_id from transaction where deleted_at is null
@@ -288,7 +140,7 @@ func (w *world) changed(t *testing.T) string {
 	return largest
 }
 
-// commented is a transaction with some comments.
+// commented returns a transaction with some comments.
 func (w *world) commented(t *testing.T) string {
 	t.Helper()
 	first, err := pg.Value[string](t.Context(), w.DB, `select short_id from transaction order by id limit 1`)
@@ -311,7 +163,7 @@ type cursorPage struct {
 	ids    []string
 }
 
-// cursorGet reads a page.
+// cursorGet reads a page of a list.
 func cursorGet(t *testing.T, w *world, path string, query url.Values) cursorPage {
 	t.Helper()
 	r := w.send(t, exchange{method: "GET", path: path + "?" + query.Encode(), key: w.key})
@@ -319,7 +171,7 @@ func cursorGet(t *testing.T, w *world, path string, query url.Values) cursorPage
 	_ = json.Unmarshal([]byte(r.body), &body)
 	p := cursorPage{status: r.status, code: r.code()}
 	p.next, _ = body["next_cursor"].(string)
-	delete(body, "notes") // they are not rows, nor are sums
+	delete(body, "notes") // notes and sums are not rows
 	delete(body, "yearly")
 	if _, ok := body["recurring"]; ok {
 		delete(body, "groups")
@@ -344,7 +196,7 @@ func cursorFirst(t *testing.T, w *world, path string, query url.Values) string {
 	return p.next
 }
 
-// cursorMutant is a text near a cursor, never the cursor itself nor nothing.
+// cursorMutant returns a text similar to a cursor, but never the cursor itself and never "".
 func cursorMutant(rng *rand.Rand, c string, others []string) string {
 	raw, _ := base64.RawURLEncoding.DecodeString(c)
 	other, _ := base64.RawURLEncoding.DecodeString(others[rng.IntN(len(others))])
@@ -353,50 +205,50 @@ func cursorMutant(rng *rand.Rand, c string, others []string) string {
 	at := rng.IntN(len(raw))
 	out := c
 	switch rng.IntN(16) {
-	case 0: // a bit
+	case 0: // flip a bit
 		raw[at] ^= 1 << rng.IntN(8)
 		out = encode(raw)
-	case 1: // a byte of the head: version, filters
+	case 1: // change a byte of the head: version, filters
 		raw[rng.IntN(9)] += byte(1 + rng.IntN(255))
 		out = encode(raw)
-	case 2: // a byte of the signature
+	case 2: // change a byte of the signature
 		raw[len(raw)-1-rng.IntN(16)] += byte(1 + rng.IntN(255))
 		out = encode(raw)
-	case 3: // a letter
+	case 3: // change a letter
 		i := rng.IntN(len(c))
 		out = c[:i] + string(letters[rng.IntN(64)]) + c[i+1:]
-	case 4: // cut
+	case 4: // cut at the end
 		out = c[:1+rng.IntN(len(c)-1)]
 	case 5: // cut at the front
 		out = c[1+rng.IntN(len(c)-1):]
-	case 6: // longer
+	case 6: // append text
 		out = encode(append(raw, byte(rng.IntN(256))))
-	case 7: // one letter more
+	case 7: // append a letter
 		out = c + string(letters[rng.IntN(64)])
-	case 8: // padded, or of the other alphabet, or with white space in it
+	case 8: // add padding, use the other alphabet, or add white space
 		out = []string{
 			c + "=", c + "==", base64.StdEncoding.EncodeToString(raw) + "=", c[:at] + "\n" + c[at:], " " + c,
 			c + "%", strings.ToLower(c), strings.ToUpper(c),
 		}[rng.IntN(8)]
-	case 9: // the head of one, the tail of another
+	case 9: // the head of this cursor with the tail of another
 		out = encode(append(slices.Clone(raw[:9]), other[9:]...))
-	case 10: // the signature of another
+	case 10: // the head of this cursor with the signature of another
 		out = encode(append(slices.Clone(raw[:len(raw)-16]), other[len(other)-16:]...))
-	case 11: // unsigned
+	case 11: // without a signature
 		out = encode(append(slices.Clone(raw[:len(raw)-16]), make([]byte, 16)...))
-	case 12: // two bytes change places
+	case 12: // swap two bytes
 		i := rng.IntN(len(raw))
 		raw[at], raw[i] = raw[i], raw[at]
 		out = encode(raw)
-	case 13: // noise
+	case 13: // random bytes
 		for i := range raw {
 			raw[i] = byte(rng.IntN(256))
 		}
 		raw[0] = 1
 		out = encode(raw)
-	case 14: // the last letter's unused bits
+	case 14: // change the unused bits of the last letter
 		out = c[:len(c)-1] + string(letters[strings.IndexByte(letters, c[len(c)-1])^(1+rng.IntN(3))])
-	case 15: // twice, or in other words
+	case 15: // repeat it, or use other text
 		out = []string{
 			c + c, `["2026-01-01"]`, "eyJvZmZzZXQiOjB9", "0", "-1", "null", "AA", "AQ",
 			strings.Repeat("A", 1024), "' or 1=1 --", "../" + c,
@@ -408,7 +260,8 @@ func cursorMutant(rng *rand.Rand, c string, others []string) string {
 	return out
 }
 
-// 500 mutated cursors for each list: none is taken, none is a fault of ours.
+// TestCursorsMutated tries 500 mutated cursors on each list. The server accepts none and never
+// fails with an internal error.
 func TestCursorsMutated(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	w := newWorld(t)
@@ -467,8 +320,8 @@ func TestCursorsMutated(t *testing.T) { //nolint:tparallel // the group waits fo
 	}
 }
 
-// A cursor is for its list, its filters and its order. The filters are those of the schema, each
-// with a value that changes something.
+// TestCursorsAreBound: a cursor is valid only for its list, its filters and its order. The test
+// tries every filter of the schema, with a value that changes the result.
 func TestCursorsAreBound(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 60)
@@ -499,7 +352,7 @@ func TestCursorsAreBound(t *testing.T) {
 		b.matched(t, link)
 	}
 	paths := cursorPaths(t, w)
-	// they say how much of a page is shown, not which rows are meant
+	// These parameters change how much of a page is shown, not which rows it has.
 	free := []string{"limit", "cursor", "fields", "format", "count_only", "totals", "similar"}
 	filters := 0
 	for name, path := range paths {
@@ -527,10 +380,10 @@ func TestCursorsAreBound(t *testing.T) {
 				query.Set(q.Name, cursorStart(name, query.Get(q.Name)))
 			}
 			if q.Name == "actor_id" {
-				query.Set(q.Name, b.account.String()) // in whose name the fixture writes
+				query.Set(q.Name, b.account.String()) // the id of the fixture's actor
 			}
 			for _, e := range formOne(q.Schema).Enum {
-				if e != q.Default && e != "date" && e != "desc" { // which are what is meant without
+				if e != q.Default && e != "date" && e != "desc" { // the defaults of other parameters
 					query.Set(q.Name, e)
 				}
 			}
@@ -571,130 +424,4 @@ func TestCursorsAreBound(t *testing.T) {
 		}
 	}
 	t.Logf("%d lists, %d filters", len(paths), filters)
-}
-
-// cursorHousehold is an installation of its own: a database that was migrated and not copied.
-func cursorHousehold(t *testing.T) *world {
-	t.Helper()
-	at := pgtest.EmptyURL(t)
-	db, err := pg.Open(t.Context(), at, pg.Options{MaxConns: 2})
-	if err == nil {
-		_, err = db.Migrate(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	w := newWorldOn(t, at, app.Config{})
-	cursorSeed(t, w)
-	return w
-}
-
-// A cursor of one household is nothing to another, even where both have the same rows.
-func TestCursorsOfAnotherHousehold(t *testing.T) {
-	t.Parallel()
-	ours, theirs := cursorHousehold(t), cursorHousehold(t)
-	for name, path := range cursorPaths(t, ours) {
-		there := cursorPaths(t, theirs)[name]
-		for _, query := range []string{"", "start_date=" + cursorStart(name, "2020-01-01")} {
-			if query != "" && opNamed(t, ours.Ops(), name).In.Prop("start_date") == nil {
-				continue
-			}
-			cursor := cursorFirst(t, ours, path, cursorWith(query, ""))
-			if p := cursorGet(t, theirs, there, cursorWith(query, cursor)); p.code != string(errs.InvalidCursor) {
-				t.Errorf("%s %s: %d %s", name, query, p.status, p.code)
-			}
-		}
-	}
-}
-
-// Two servers on one database give one answer: pages from both make one walk, and what one writes
-// the other shows at the next request.
-func TestCursorsAcrossServers(t *testing.T) {
-	t.Parallel()
-	racetest.Concurrent(t)
-	at := pgtest.URL(t)
-	servers := []*world{newWorldOn(t, at, app.Config{}), newWorldOn(t, at, app.Config{})}
-	cursorSeed(t, servers[0])
-	for _, query := range []string{
-		"", "sort_order=asc", "search=a", "uncategorized=true", "tags=shared",
-		"start_date=2020-01-01&direction=out", "deleted=include&search=e&search_mode=words",
-	} {
-		whole, _ := url.ParseQuery(query)
-		whole.Set("limit", "500")
-		want := cursorGet(t, servers[0], "/api/v1/transactions", whole).ids
-		var got []string
-		for n, cursor := 0, ""; n == 0 || cursor != ""; n++ {
-			part := cursorWith(query, cursor)
-			part.Set("limit", "17")
-			p := cursorGet(t, servers[n%2], "/api/v1/transactions", part)
-			if p.status != http.StatusOK {
-				t.Fatalf("%s, page %d: %+v", query, n+1, p)
-			}
-			got, cursor = append(got, p.ids...), p.next
-		}
-		if diff := cmp.Diff(want, got); diff != "" || len(want) < 20 {
-			t.Errorf("%q: %d rows; the walk across servers (-one +two):\n%s", query, len(want), diff)
-		}
-	}
-	for round := range 20 {
-		cursorRound(t, round, servers[round%2], servers[(round+1)%2])
-	}
-}
-
-// cursorRound writes on one server and reads on the other.
-func cursorRound(t *testing.T, round int, here, there *world) {
-	t.Helper()
-	get := func(path string) reply {
-		return there.send(t, exchange{method: "GET", path: "/api/v1" + path, key: there.key})
-	}
-	put := func(method, path, body string) reply {
-		t.Helper()
-		r := here.send(t, exchange{method: method, path: "/api/v1" + path, key: here.key, body: body})
-		if r.status >= 300 {
-			t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)
-		}
-		return r
-	}
-	shows := func(what string, r reply, want string) {
-		t.Helper()
-		if !strings.Contains(r.body, want) {
-			t.Errorf("round %d: %s is not seen: %d %.300s", round, what, r.status, r.body)
-		}
-	}
-	var page struct{ Transactions []map[string]any }
-	_ = json.Unmarshal([]byte(get("/transactions?uncategorized=false&limit=1").body), &page)
-	row := page.Transactions[0]
-	transaction, account, category := fmt.Sprint("/transactions/", row["id"]), fmt.Sprint("/accounts/",
-		row["account_id"]), fmt.Sprint("/categories/", row["category"])
-	name, slug := fmt.Sprintf("round %d", round), fmt.Sprintf("round-%d", round)
-
-	before := get(category).header.Get("ETag")
-	put("PATCH", category, `{"name":"`+name+`"}`)
-	shows("a renamed category", get(transaction), `"category_display_name":"`+name+`"`)
-	shows("a renamed category", get("/categories/export"), "\t"+name+"\t")
-	if r := there.send(t, exchange{
-		method: "PATCH", path: "/api/v1" + category, key: there.key, body: `{"name":"late"}`,
-		header: map[string]string{"If-Match": before},
-	}); r.code() != string(errs.PreconditionFailed) {
-		t.Errorf("round %d: a stale ETag passes at the other server: %d", round, r.status)
-	}
-	put("PATCH", account, `{"display_name":"`+name+`"}`)
-	shows("a renamed account", get(transaction), `"account_name":"`+name+`"`)
-	put("POST", transaction+"/tags", `{"tag_slug":"`+slug+`"}`)
-	shows("a new tag", get("/transactions?tags="+slug), fmt.Sprint(row["id"]))
-	put("DELETE", "/tags/"+slug, "")
-	shows("a deleted tag", get("/transactions?tags="+slug), string(errs.InvalidReference))
-	if r := get(transaction); strings.Contains(r.body, slug) {
-		t.Errorf("round %d: the deleted tag is still on the transaction", round)
-	}
-	shows("the change", get("/changes?limit=1"), "Deleted tag "+slug)
-
-	var key struct{ ID, Key string }
-	_ = json.Unmarshal([]byte(put("POST", "/api-keys", `{"name":"`+name+`","scope":"read_only"}`).body), &key)
-	me := exchange{method: "GET", path: "/api/v1/keys/me", key: key.Key}
-	shows("a new key", there.send(t, me), `"name":"`+name+`"`)
-	shows("tools for it", reply{body: fmt.Sprint(toolNames(t, there.agent(t, key.Key)))}, "query_transactions")
-	put("DELETE", "/api-keys/"+key.ID, "")
-	shows("a revoked key", there.send(t, me), string(errs.RevokedAPIKey))
 }

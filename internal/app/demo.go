@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"coffer/internal/app/family"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/seal"
@@ -19,15 +21,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The demo is a database of its own on the household's server. A comment on the database marks it;
-// nothing without the mark is ever served, replaced or dropped.
+// The demo is a separate database on the household's PostgreSQL server. A comment on the database
+// marks it as the demo. coffer demo never serves, replaces or drops a database without this mark.
 const (
 	demoDatabase = "coffer_demo"
 	demoMark     = "coffer demo: a made-up household, dropped by coffer demo --drop"
-	// demoMaking begins the name of a database that is being filled. It gets the demo's name when
-	// it is complete, so that a demo is there whole or not at all.
+	// demoMaking is the prefix of the name while the database is being filled. The database gets
+	// the demo's name only when it is complete, so nobody sees half a demo.
 	demoMaking = "coffer_demo_making_"
-	demoLock   = int64(0x636f666665720d) // advisory: one process makes or drops at a time
+	// An advisory lock: only one process at a time makes or drops a demo.
+	demoLock = int64(0x636f666665720d)
 )
 
 var demoName = regexp.MustCompile(`^coffer_demo(_[0-9a-z]{1,40})?$`)
@@ -49,7 +52,8 @@ this machine.`,
 			}
 			d := demo{config: config, name: name, out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr()}
 			d.config.Listen, d.config.PublicURL = listen, ""
-			d.config.LogLevel = max(config.LogLevel, slog.LevelError) // what it prints is for people
+			// This command prints for people, so it logs errors only.
+			d.config.LogLevel = max(config.LogLevel, slog.LevelError)
 			if config.DatabaseURL.IsZero() {
 				return errs.New(errs.ValidationError, "set COFFER_DATABASE_URL to a database on the server that the "+
 					"demo should use: postgres://user:password@host:5432/name")
@@ -74,7 +78,7 @@ type demo struct {
 	out, progress io.Writer
 }
 
-// run serves the demo, and makes it first if it is not there.
+// run serves the demo, and first makes it if it does not exist.
 func (d demo) run(ctx context.Context) error {
 	if err := d.keeping(ctx, func(c *pgx.Conn) error { return d.ensure(ctx, c) }); err != nil {
 		return err
@@ -87,14 +91,14 @@ func (d demo) run(ctx context.Context) error {
 	}
 	return a.Serve(ctx, func(address string) {
 		fmt.Fprintf(d.out, "\nDemo running at http://%s\n\n", address)
-		for _, m := range demoMembers {
-			fmt.Fprintf(d.out, "  %-22s %-20s %s\n", m.role+":", m.email, demoPassword)
+		for _, m := range family.Members {
+			fmt.Fprintf(d.out, "  %-22s %-20s %s\n", m.Role+":", m.Email, family.Password)
 		}
 		fmt.Fprintf(d.out, "\nAll data is fictional. Stop with Ctrl-C. Delete it with: %s\n\n", d.dropping())
 	})
 }
 
-// dropping is the command that deletes this demo.
+// dropping returns the command that drops this demo.
 func (d demo) dropping() string {
 	if d.name == demoDatabase {
 		return "coffer demo --drop"
@@ -102,11 +106,11 @@ func (d demo) dropping() string {
 	return "coffer demo --database " + d.name + " --drop"
 }
 
-// demoKey seals the credentials of simulated banks, which are no secret.
+// demoKey encrypts the credentials of the demo's simulated banks, which are not secret.
 const demoKey = "Y29mZmVyIGRlbW86IG5vdGhpbmcgaXMgc2VjcmV0ISE="
 
-// open is the service on one of the demo's databases, with banks and a model that are simulated
-// beside it.
+// open builds the service on one of the demo's databases, with simulated banks and a simulated
+// model.
 func (d demo) open(ctx context.Context, name string, banks *sandbox) (*App, error) {
 	at, err := onServer(d.config.DatabaseURL.Reveal(), name)
 	if err != nil {
@@ -116,10 +120,12 @@ func (d demo) open(ctx context.Context, name string, banks *sandbox) (*App, erro
 	if err != nil {
 		return nil, err
 	}
-	if madeOn == nil { // it is made now: the last days come later, as news
-		err = banks.open(demoFamily(today, today.AddDate(0, 0, -demoReview)))
-	} else if err = banks.open(demoFamily(*madeOn, today)); err == nil {
-		banks.linked() // the same that the connections have tokens of
+	// The demo is just being made: later starts sync the days since then.
+	if madeOn == nil {
+		err = banks.open(family.Options(today, today.AddDate(0, 0, -family.Review)))
+	} else if err = banks.open(family.Options(*madeOn, today)); err == nil {
+		// The simulators create the same items again, whose tokens the connections have stored.
+		banks.Linked()
 	}
 	if err != nil {
 		return nil, err
@@ -131,8 +137,8 @@ func (d demo) open(ctx context.Context, name string, banks *sandbox) (*App, erro
 	return Build(ctx, config, config.logger())
 }
 
-// demoDays returns the day on which the demo of a database was made, if it was, and today by the
-// database's clock.
+// demoDays returns the day on which the demo in a database was made, or nil if it is not complete
+// yet, and today by the database's clock.
 func demoDays(ctx context.Context, at string) (madeOn *time.Time, today time.Time, err error) {
 	c, err := pgx.Connect(ctx, at)
 	if err != nil {
@@ -141,14 +147,14 @@ func demoDays(ctx context.Context, at string) (madeOn *time.Time, today time.Tim
 	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
 	var made bool
 	if err := c.QueryRow(ctx, `select (now() at time zone $1)::date, to_regclass('connection') is not null`,
-		demoZone).Scan(&today, &made); err != nil || !made {
+		family.Zone).Scan(&today, &made); err != nil || !made {
 		return nil, today, err
 	}
-	err = c.QueryRow(ctx, `select (min(created_at) at time zone $1)::date from connection`, demoZone).Scan(&madeOn)
+	err = c.QueryRow(ctx, `select (min(created_at) at time zone $1)::date from connection`, family.Zone).Scan(&madeOn)
 	return madeOn, today, err
 }
 
-// onServer is the URL of another database on the same server.
+// onServer returns the URL of another database on the same server.
 func onServer(address, database string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" && u.Query().Get("host") == "" {
@@ -159,12 +165,13 @@ func onServer(address, database string) (string, error) {
 	return u.String(), nil
 }
 
-// keeping runs f on a connection that alone makes and drops demos. The lock ends with the
-// connection, so a process that is killed holds nobody up.
+// keeping runs f on a connection that holds the demo lock, so only one process at a time makes or
+// drops demos. The lock ends with the connection: a killed process blocks no other.
 func (d demo) keeping(ctx context.Context, f func(*pgx.Conn) error) error {
 	var c *pgx.Conn
 	var err error
-	for _, name := range []string{"postgres", "template1", ""} { // "" is the household's own, only to connect
+	// "" is the household's own database. It is used only to connect.
+	for _, name := range []string{"postgres", "template1", ""} {
 		at := d.config.DatabaseURL.Reveal()
 		if name != "" {
 			if at, err = onServer(at, name); err != nil {
@@ -186,7 +193,7 @@ func (d demo) keeping(ctx context.Context, f func(*pgx.Conn) error) error {
 	return f(c)
 }
 
-// mark is the comment on a database, and whether there is such a database.
+// mark returns the comment on a database, and whether the database exists.
 func mark(ctx context.Context, c *pgx.Conn, name string) (comment string, there bool, err error) {
 	err = c.QueryRow(ctx, `select coalesce(shobj_description(oid, 'pg_database'), '') from pg_database
 		where datname = $1`, name).Scan(&comment)
@@ -201,7 +208,7 @@ func (d demo) notOurs() error {
 		"rename it or pass --database coffer_demo_two", d.name)
 }
 
-// ensure makes the demo unless it is there.
+// ensure makes the demo unless it exists.
 func (d demo) ensure(ctx context.Context, c *pgx.Conn) error {
 	comment, there, err := mark(ctx, c, d.name)
 	if err != nil || there && comment == demoMark {
@@ -226,7 +233,7 @@ func (d demo) ensure(ctx context.Context, c *pgx.Conn) error {
 	return administer(ctx, c, "alter database %s rename to %s", work, d.name)
 }
 
-// fill fills the database of that name.
+// fill fills the database with that name.
 func (d demo) fill(ctx context.Context, name string) error {
 	banks := &sandbox{}
 	defer banks.close()
@@ -239,10 +246,14 @@ func (d demo) fill(ctx context.Context, name string) error {
 		return err
 	}
 	fmt.Fprintln(d.progress, "Creating a sample household. This takes a few seconds.")
-	return a.furnish(ctx, banks)
+	return family.MoveIn(ctx, family.House{
+		DB: a.DB, Auth: a.Auth, Jobs: a.Jobs, Runner: a.Runner, Ops: a.Ops(), Operator: operator, Banks: banks,
+		Tasks: slices.Concat(a.Recurring.Tasks(), a.Findings.Tasks(), a.Accounts.Tasks()),
+		Model: family.Model{Provider: sandboxProvider, Name: sandboxModel, Price: sandboxPrice},
+	})
 }
 
-// sweep drops what a killed process left unfinished.
+// sweep drops unfinished databases that a killed process left.
 func (d demo) sweep(ctx context.Context, c *pgx.Conn) error {
 	rows, err := c.Query(ctx, `select datname from pg_database
 		where starts_with(datname, $1) and shobj_description(oid, 'pg_database') = $2`, demoMaking, demoMark)
@@ -261,7 +272,7 @@ func (d demo) sweep(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// drop removes the demo and what was left unfinished, and nothing else.
+// drop removes the demo and unfinished databases, and nothing else.
 func (d demo) drop(ctx context.Context) error {
 	return d.keeping(ctx, func(c *pgx.Conn) error {
 		if err := d.sweep(ctx, c); err != nil {
@@ -285,7 +296,7 @@ func (d demo) drop(ctx context.Context) error {
 	})
 }
 
-// dropDatabase drops a database that has the mark.
+// dropDatabase drops a database if it has the mark.
 func dropDatabase(ctx context.Context, c *pgx.Conn, name string) error {
 	if comment, there, err := mark(ctx, c, name); err != nil || !there || comment != demoMark {
 		return err
@@ -297,7 +308,8 @@ func dropDatabase(ctx context.Context, c *pgx.Conn, name string) error {
 	return err
 }
 
-// administer runs a statement that takes names and no arguments.
+// administer runs a statement whose placeholders are identifiers. PostgreSQL takes no query
+// parameters there.
 func administer(ctx context.Context, c *pgx.Conn, statement string, names ...string) error {
 	quoted := make([]any, len(names))
 	for i, n := range names {

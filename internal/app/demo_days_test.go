@@ -15,8 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A calendar is a database whose clock a test moves: functions of its own stand before those of
-// PostgreSQL, in what the service asks and in the defaults of columns.
+// A calendar is a database whose clock a test moves. The schema public has functions named now and
+// clock_timestamp, and the search path puts them before PostgreSQL's own. So the service's queries
+// and the defaults of columns use them.
 type calendar struct {
 	*testing.T
 	url, name string
@@ -48,7 +49,7 @@ func (c calendar) exec(sql string) {
 	}
 }
 
-// turn makes it noon of that day.
+// turn sets the clock to noon of the given day.
 func (c calendar) turn(day string) {
 	c.Helper()
 	noon, err := time.Parse(time.RFC3339, day+"T12:00:00Z")
@@ -65,8 +66,8 @@ func (c calendar) config() app.Config {
 	return app.Config{DatabaseURL: seal.NewSecret(c.url), DatabaseMaxConns: 4, LogLevel: 8}
 }
 
-// TestDemoOnAnyDay makes the demo on the days on which a month looks least like a month: the first
-// impression is good on each.
+// TestDemoOnAnyDay makes the demo on unusual days, such as the first and the last of a month. The
+// first screen must look good on each.
 func TestDemoOnAnyDay(t *testing.T) {
 	t.Parallel()
 	for _, day := range []string{"2026-12-01", "2027-01-02", "2027-05-15", "2027-08-31", "2028-02-29"} {
@@ -87,7 +88,7 @@ func TestDemoOnAnyDay(t *testing.T) {
 	}
 }
 
-// ask reads an answer.
+// ask reads a response of the API.
 func ask[T any](t *testing.T, w *world, path string) (out T) {
 	t.Helper()
 	r := w.send(t, exchange{method: http.MethodGet, path: "/api/v1" + path, key: w.key})
@@ -211,7 +212,7 @@ func budgetsOf(t *testing.T, w *world) {
 	}
 }
 
-// worth checks that net worth rises over two years, and nowhere in a step.
+// worth checks that net worth rises over two years, without a large step in any week.
 func worth(t *testing.T, w *world) {
 	t.Helper()
 	o := ask[glance](t, w, "/overview")
@@ -241,7 +242,7 @@ func worth(t *testing.T, w *world) {
 	}
 }
 
-// goesOn opens the demo two days later: its banks bring the days since.
+// goesOn opens the demo two days later. Its banks add the transactions since then.
 func (c calendar) goesOn(w *world) {
 	c.Helper()
 	before := ask[struct{ Count int }](c.T, w, "/transactions/count")

@@ -27,8 +27,8 @@ var exampleStatement = []struct {
 	{29, "Murphy Lettings", "Rent %s flat 3", "-1120.00", "-184.06"},
 }
 
-// statementCommand writes the statement that the guides import. Its dates end today, so that the
-// current month is not empty.
+// statementCommand writes the example statement that the guides import. Its dates end today, so
+// that the current month has transactions.
 func statementCommand() *cobra.Command {
 	var end string
 	c := &cobra.Command{

@@ -41,7 +41,7 @@ func (s stage) exec(sql string) {
 	}
 }
 
-// databases are those whose name begins so.
+// databases returns the databases whose names begin with name.
 func (s stage) databases(name string) []string {
 	s.Helper()
 	rows, err := s.conn.Query(s.Context(), `select datname from pg_database where starts_with(datname, $1)`, name)
@@ -55,7 +55,7 @@ func (s stage) databases(name string) []string {
 	return names
 }
 
-// run runs coffer demo until done is called, or to its end.
+// run runs coffer demo with args until it ends or ctx is done.
 func (s stage) run(ctx context.Context, args ...string) (printed string, code int) {
 	var out bytes.Buffer
 	c := app.CommandLine(s.config, strings.NewReader(""), &out, &out) //nolint:contextcheck // Execute gives it one
@@ -63,7 +63,8 @@ func (s stage) run(ctx context.Context, args ...string) (printed string, code in
 	return out.String(), code
 }
 
-// TestDemo makes a demo twice at once, beside what a killed one left, and drops it.
+// TestDemo makes a demo in two processes at once, beside the remains of a killed process, and drops
+// it.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -103,7 +104,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// look makes sure that every screen of the demo has something, up to today.
+// look checks that every screen of the demo has content, up to today.
 func (s stage) look(name string) {
 	s.Helper()
 	at, err := url.Parse(s.config.DatabaseURL.Reveal())
@@ -147,8 +148,8 @@ func (s stage) look(name string) {
 	}
 }
 
-// TestDemoLeavesOthersAlone: a database of the demo's name that the demo did not make is neither
-// served nor dropped, and neither is one with another name.
+// TestDemoLeavesOthersAlone: coffer demo neither serves nor drops a database that it did not make,
+// whether or not that database has the demo's name.
 func TestDemoLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

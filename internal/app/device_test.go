@@ -110,7 +110,7 @@ func TestDeviceGrant(t *testing.T) {
 	if _, fault := program.poll(t, device); fault != "invalid_grant" {
 		t.Errorf("fetched twice: %s", fault)
 	}
-	// A key is of the member who granted it: it goes with the member.
+	// The key belongs to the member who granted it, and ends when the member leaves.
 	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token t
 		join member m on m.id = t.member_id where t.name = 'laptop' and m.name = 'Robin'`); err != nil || n != 1 {
 		t.Errorf("whose is the key: %d, %v", n, err)
@@ -270,7 +270,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	}
 }
 
-// meanwhile logs in somewhere else, from another terminal.
+// meanwhile writes the login of another server to the file, as another terminal would.
 func meanwhile(t *testing.T, file string) {
 	t.Helper()
 	hosts := map[string]any{"hosts": map[string]any{}}
@@ -290,7 +290,8 @@ func meanwhile(t *testing.T, file string) {
 	}
 }
 
-// A key belongs to the server that issued it: a client that is redirected does not send it on.
+// TestKeysFollowNoRedirect: a key belongs to the server that issued it. The client does not send it
+// to the target of a redirect.
 func TestKeysFollowNoRedirect(t *testing.T) { //nolint:paralleltest // it sets the environment
 	var reached atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A full disk of the database is said as what it is, by the call and by the probes. Reads go on, so
-// the server stays in service.
+// TestFullDiskIsSaid: if the database's disk is full, the failing call and the health checks say
+// so. Reads continue, so the server stays in service.
 func TestFullDiskIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

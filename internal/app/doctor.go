@@ -17,14 +17,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A finding is one thing that doctor looked at.
+// A finding is one problem that doctor found.
 type finding struct {
 	What  string `json:"what"`
 	State string `json:"state"`
 	Mend  string `json:"mend"`
 }
 
-// A check is one thing that doctor found in order.
+// A check is one thing that doctor checked and found in order.
 type check struct {
 	What  string `json:"what"`
 	State string `json:"state"`
@@ -37,7 +37,7 @@ type Diagnosis struct {
 	Checked  []check   `json:"checked"`
 }
 
-// well notes something that is in order.
+// well records a check that is in order.
 func (d *Diagnosis) well(what, state string, args ...any) {
 	d.Checked = append(d.Checked, check{what, fmt.Sprintf(state, args...)})
 }
@@ -107,7 +107,7 @@ func (d *Diagnosis) diagnose(ctx context.Context, c Config, note func(what, stat
 		return false
 	}
 	defer a.DB.Close()
-	patient := ctx // a model may take longer than a database
+	patient := ctx // without the database's time limit, because a model may take longer
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
@@ -163,7 +163,7 @@ func (d *Diagnosis) diagnose(ctx context.Context, c Config, note func(what, stat
 	return true
 }
 
-// pingFault returns the reason in a connection error, without the address line that pgx puts before
+// pingFault returns the reason of a connection error, without the address line that pgx puts before
 // it.
 func pingFault(err error) string {
 	text := err.Error()
@@ -173,8 +173,8 @@ func pingFault(err error) string {
 	return text
 }
 
-// probed is where the running server may be asked. COFFER_LAN_ADDRESS is for serve --lan, which
-// listens on a port of its own and not on COFFER_LISTEN.
+// probed returns where the health check can ask the running server.
+// COFFER_LAN_ADDRESS is for serve --lan, which listens on its own port and not on COFFER_LISTEN.
 func (c Config) probed(lanPort int) ([]string, error) {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c Config) probed(lanPort int) ([]string, error) {
 		return host
 	}
 	at := []string{c.scheme() + net.JoinHostPort(reached(host), port)}
-	// A server without --lan does not read the address, so a wrong one is no fault here.
+	// A server without --lan does not read the address, so an invalid one is not an error here.
 	if _, listen, err := c.homeAddress(""); c.LANAddress != "" && err == nil {
 		at = append([]string{"https://" + net.JoinHostPort(reached(listen), strconv.Itoa(lanPort))}, at...)
 	}
@@ -216,14 +216,15 @@ func Probe(ctx context.Context, c Config, lanPort int) error {
 		strings.Join(all, " or "))
 }
 
-// ask returns the status with which a server on this machine answers.
+// ask returns the HTTP status with which a server on this machine responds.
 func ask(ctx context.Context, at string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return 0, err
 	}
 	client := &http.Client{Transport: &http.Transport{
-		// The certificate is for the public name. Nothing is sent, and only this machine is asked.
+		// The certificate is for the public name, not for this machine's address. The probe sends
+		// no secret and asks only this machine.
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
 	}}
 	defer client.CloseIdleConnections()

@@ -11,18 +11,18 @@ import (
 	"coffer/internal/settings"
 )
 
-// around is what doctor asks the database about itself and the household.
+// around is what doctor reads from the database about PostgreSQL and the household.
 type around struct {
-	Most     int    `db:"most"`     // connections that the database takes
-	Reserved int    `db:"reserved"` // for its superusers
+	Max      int    `db:"max"`      // the database's limit of connections
+	Reserved int    `db:"reserved"` // connections that only superusers can use
 	Zone     string `db:"zone"`
 	Bytes    int64  `db:"bytes"`
 }
 
-// surroundings checks what coffer runs beside and with.
+// surroundings checks connections, time zone, disk and backups.
 func (a *App) surroundings(ctx context.Context, d *Diagnosis, note func(what, state, mend string)) {
 	r, err := pg.One[around](ctx, a.DB, `
-		select current_setting('max_connections')::int as most,
+		select current_setting('max_connections')::int as max,
 			current_setting('superuser_reserved_connections')::int as reserved,
 			(select time_zone from setting) as zone, pg_database_size(current_database()) as bytes`)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *App) surroundings(ctx context.Context, d *Diagnosis, note func(what, st
 	if own == 0 {
 		own = 10
 	}
-	if free := r.Most - r.Reserved; own+1 > free {
+	if free := r.Max - r.Reserved; own+1 > free {
 		note("connections", fmt.Sprintf("COFFER_DATABASE_MAX_CONNS is %d, and PostgreSQL takes %d in all", own, free),
 			"set COFFER_DATABASE_MAX_CONNS lower, or max_connections of PostgreSQL higher")
 	} else {
@@ -52,7 +52,7 @@ func (a *App) surroundings(ctx context.Context, d *Diagnosis, note func(what, st
 	a.checkBackups(ctx, d, note)
 }
 
-// checkBackups looks at when the last backup was made, and whether the next one can be.
+// checkBackups checks when the last backup was made and whether the next one is possible.
 func (a *App) checkBackups(ctx context.Context, d *Diagnosis, note func(what, state, mend string)) {
 	if dir := a.Config.BackupDir; dir != "" {
 		if info, err := os.Stat(filepath.Clean(dir)); err == nil && !info.IsDir() {

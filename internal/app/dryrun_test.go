@@ -12,15 +12,15 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// notTried are the ops whose dry_run is no rehearsal of counted writes.
+// notTried are the ops whose dry_run does not count writes, with the reason.
 var notTried = map[string]string{
 	"workflow.create": "it says what the runs do",
 	"workflow.update": "it says what the runs do",
 	"user.erase":      "erasing is not in the journal, and only people do it",
 }
 
-// A dry run writes nothing, so it costs an agent nothing and is never refused by the limit of writes. It
-// says what the call would need and what is left.
+// TestDryRunsCostNothing: a dry run writes nothing, so it costs an agent nothing, and the limit of
+// writes never refuses it. It reports how many writes the call would need and how many are left.
 func TestDryRunsCostNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,10 +72,10 @@ func TestDryRunsCostNothing(t *testing.T) {
 	one, several := map[string]any{"change_id": change}, map[string]any{"change_ids": []any{change}}
 	tsv := map[string]any{"tsv": "slug\tdisplay_name\nsweets\tSweets\nsours\tSours\n"}
 	type play struct {
-		needs int64 // 0: some
+		needs int64 // 0 means any number above 0
 		args  map[string]any
 	}
-	// the five transactions, and the tag that is registered or goes
+	// Costs include the five transactions, and the tag that the call creates or deletes.
 	plays := map[string][]play{
 		"transaction.bulk": {{6, many}, {6, filter}},
 		"transaction.change": {
@@ -120,7 +120,7 @@ func TestDryRunsCostNothing(t *testing.T) {
 	}
 }
 
-// tries makes a dry run and returns what it says about writes.
+// tries makes a dry run and returns what it reports about writes.
 func (w *world) tries(t *testing.T, o *op.Op, key string, args map[string]any) (needed, left int64, said bool) {
 	t.Helper()
 	actor, err := w.Auth.Key(t.Context(), key)
@@ -133,7 +133,7 @@ func (w *world) tries(t *testing.T, o *op.Op, key string, args map[string]any) (
 	}
 	given := map[string]any{"dry_run": true}
 	maps.Copy(given, args)
-	if o.IsLong() && surface == op.REST { // a tool waits by itself
+	if o.IsLong() && surface == op.REST { // a tool waits anyway
 		given["wait"] = "30s"
 	}
 	a, err := w.Runner.Call(t.Context(), o, op.Call{Actor: actor, Surface: surface, Args: given, RequestID: "test"})

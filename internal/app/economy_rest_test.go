@@ -15,7 +15,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// owner is the member whose account it is.
+// owner returns the member who owns an account.
 func owner(h *household.Household, account int) int {
 	if a := h.Accounts[account]; a.Owner != household.None {
 		return a.Owner
@@ -23,7 +23,8 @@ func owner(h *household.Household, account int) int {
 	return h.Connections[h.Accounts[account].Connection].Member
 }
 
-// filed is how many rows of the generator the seeded mapping puts into each category.
+// filed returns how many rows of the generated household the seeded mapping puts into each
+// category.
 func (w *toolWorld) filed(t *testing.T, h *household.Household) map[string]int {
 	t.Helper()
 	type mapping struct {
@@ -53,7 +54,8 @@ func (w *toolWorld) filed(t *testing.T, h *household.Household) map[string]int {
 	return out
 }
 
-// The other jobs that households ask for. The result of each is compared with the generator's data.
+// Further jobs that households ask for, beside those of TestEconomyOfJobs. The result of each is
+// compared with the generator's data.
 func TestEconomyOfWritingJobs(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -96,7 +98,7 @@ func (w *toolWorld) confirmLinks(t *testing.T) {
 	in(sweep)
 }
 
-// counted is how many transactions a filter finds.
+// counted returns the number of transactions that a filter finds.
 func (a *assistant) counted(filter map[string]any) int {
 	a.t.Helper()
 	filter["count_only"] = true
@@ -147,7 +149,7 @@ func (w *toolWorld) ruleForOne(t *testing.T, a *assistant, made *household.House
 // monthReported: "write the report for June".
 func (w *toolWorld) monthReported(t *testing.T, a *assistant, made *household.Household) {
 	t.Helper()
-	type sum struct{ in, out int64 } // in hundredths
+	type sum struct{ in, out int64 } // in cents
 	want := map[string]sum{}
 	for row := range made.Transactions() {
 		if row.Date.Format("2006-01") != "2026-06" || made.Accounts[row.AccountIndex].MirrorOf != household.None {

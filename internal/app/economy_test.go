@@ -12,7 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An assistant does the jobs that households ask for, and counts what they cost.
+// An assistant does the jobs that households ask for, and counts what they cost. Four characters
+// count as one token.
 type assistant struct {
 	t       *testing.T
 	session *sdk.ClientSession
@@ -20,14 +21,14 @@ type assistant struct {
 	bytes   int
 }
 
-// call returns a tool's answer. Four characters are about one token.
+// call returns a tool's result.
 func (a *assistant) call(tool string, args map[string]any) (out map[string]any) {
 	a.t.Helper()
 	a.read(a.text(tool, args), &out)
 	return out
 }
 
-// list returns the answer of a tool that lists everything there is.
+// list returns the result of a tool that lists everything.
 func (a *assistant) list(tool string) (out []any) {
 	a.t.Helper()
 	a.read(a.text(tool, nil), &out)
@@ -41,7 +42,7 @@ func (a *assistant) read(block string, into any) {
 	}
 }
 
-// text returns a tool's answer as it is.
+// text returns a tool's result as text.
 func (a *assistant) text(tool string, args map[string]any) string {
 	a.t.Helper()
 	res := callTool(a.t, a.session, tool, args)
@@ -54,7 +55,7 @@ func (a *assistant) text(tool string, args map[string]any) string {
 	return block
 }
 
-// spent says what a job took, and holds it to its bounds.
+// spent logs what a job cost, and fails the test if it cost more than the limits.
 func (a *assistant) spent(job string, calls, tokens int) {
 	a.t.Helper()
 	a.t.Logf("%-32s %2d calls (at most %2d), %6d tokens (at most %6d)", job, a.calls, calls, a.bytes/4, tokens)
@@ -64,8 +65,8 @@ func (a *assistant) spent(job string, calls, tokens int) {
 	a.calls, a.bytes = 0, 0
 }
 
-// The jobs that households ask for cost an assistant few calls and few tokens, on books of three
-// years.
+// TestEconomyOfJobs: the jobs that households ask for cost an assistant few calls and few tokens,
+// with three years of transactions.
 func TestEconomyOfJobs(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)

@@ -14,7 +14,8 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// envFileFlag names a file of settings. It is read before anything else, so it may stand anywhere.
+// envFileFlag names a file of settings. It is read before all other arguments, so it can be
+// anywhere among them.
 const envFileFlag = "--env-file"
 
 // envFile returns the file that the arguments name, or "".
@@ -34,7 +35,7 @@ func envFile(args []string) string {
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// useEnvFile sets the variables of the file that the environment does not have yet.
+// useEnvFile sets the variables of the file, except those that the environment already has.
 func useEnvFile(path string) error {
 	content, err := os.ReadFile(path) //nolint:gosec // the person at the keyboard names a file of theirs
 	if err != nil {
@@ -62,7 +63,7 @@ func parseEnvFile(text string) map[string]string {
 	return p.out
 }
 
-// An envParser stands at the beginning of a line.
+// An envParser reads the assignments of a file.
 type envParser struct {
 	text string
 	at   int
@@ -96,7 +97,7 @@ func (p *envParser) assignment() {
 	p.out[strings.TrimRight(key, blanks)] = p.value()
 }
 
-// value reads up to the end of the value's line. Parts in quotes stand first and are put together.
+// value reads the value up to the end of the line. Quoted parts come first and are joined.
 func (p *envParser) value() string {
 	var quoted strings.Builder
 	for {
@@ -122,8 +123,8 @@ func (p *envParser) single(b *strings.Builder) {
 	}
 }
 
-// double reads up to the closing quote. A backslash stands for itself unless it is before one of
-// the four characters that a shell would take, or ends the line.
+// double reads up to the closing quote. A backslash stays as it is, unless it ends the line or
+// comes before one of the four characters that a shell would escape.
 func (p *envParser) double(b *strings.Builder) {
 	for c, ok := p.next(); ok && c != '"'; c, ok = p.next() {
 		if c == '\\' {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The file means what it means to systemd: the cases are those of systemd.exec(5), EnvironmentFile.
+// TestEnvFile checks that a file means the same as for systemd. The cases are those of
+// systemd.exec(5), EnvironmentFile.
 func TestEnvFile(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]map[string]string{
@@ -49,7 +50,7 @@ func TestEnvFileFlag(t *testing.T) {
 	}
 }
 
-// A secret may stand in a file, and never in both places.
+// TestSettingsFromFiles: a secret can be in a file instead of the environment, but not in both.
 func TestSettingsFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range filed() {
@@ -87,7 +88,7 @@ func TestUseEnvFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("COFFER_LISTEN", "127.0.0.1:2")
-	t.Setenv("COFFER_LOG_FORMAT", "") // so that the test leaves nothing behind
+	t.Setenv("COFFER_LOG_FORMAT", "") // the test restores the old value at its end
 	if err := os.Unsetenv("COFFER_LOG_FORMAT"); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// extras are payments that errands ask about, and the accounts' confirmed links.
+// extras adds payments that errands ask about, and confirms the links between accounts.
 func (e *errand) extras() {
 	e.t.Helper()
 	e.rows = nil
@@ -36,7 +36,7 @@ func (e *errand) extras() {
 	e.load()
 }
 
-// value is what a statement returns, as text.
+// value returns the result of an SQL query as text.
 func (e *errand) value(sql string, args ...any) string {
 	e.t.Helper()
 	v, err := pg.Value[string](e.t.Context(), e.DB, sql, args...)
@@ -54,10 +54,11 @@ func (e *errand) same(what string, got any, want string) {
 	}
 }
 
-// leaves are the rows that totals count.
+// leaves selects the transactions that totals count.
 const leaves = ` from transaction t where t.deleted_at is null and not t.is_split and not t.excluded and not t.transfer`
 
-// Jobs that need several questions: SQL gives the expected results, and the cost is limited.
+// TestErrands runs jobs that need several questions. SQL gives the expected results, and the cost
+// is limited.
 func TestErrands(t *testing.T) {
 	t.Parallel()
 	e := newErrand(t)
@@ -216,8 +217,8 @@ func (e *errand) rulesAhead() {
 	}
 }
 
-// Undo the other agent's changes, except those that I agreed to: a person's decisions in a review
-// stay, and everything else of that agent is reverted.
+// TestUndoTheOtherAgent: "Undo the other agent's changes, except those that I agreed to". A
+// person's decisions in a review stay, and everything else of that agent is reverted.
 func TestUndoTheOtherAgent(t *testing.T) {
 	t.Parallel()
 	e := newErrand(t)
@@ -242,7 +243,7 @@ func TestUndoTheOtherAgent(t *testing.T) {
 	file(other, "food_and_drink_groceries", rows[:6])
 	file(mine, "food_and_drink_restaurants", rows[6:])
 	var agreed []string
-	for _, r := range rows[:2] { // a person looks at two, and lets them stand
+	for _, r := range rows[:2] { // a person reviews two of them and keeps them
 		id := r.(map[string]any)["id"].(string)
 		agreed = append(agreed, id)
 		answer := e.send(t, exchange{

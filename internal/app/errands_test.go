@@ -15,8 +15,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An errand is a job that takes more than one question, done by an assistant in books that are made by
-// hand, so that the right answer is known.
+// An errand is a job that takes more than one question. An assistant does it in books made by hand,
+// so the correct result is known.
 type errand struct {
 	*toolWorld
 	*assistant
@@ -30,11 +30,11 @@ type standing struct {
 	account, name string
 	day           int
 	cents         int64 // positive is money out
-	own, varies   bool  // between own accounts; another amount each month
+	own, varies   bool  // own: between own accounts; varies: another amount each month
 }
 
-// of returns the amount paid in a month. A varying amount has its usual value as the median of any
-// six months that end with the tenth or eleventh.
+// of returns the amount paid in a month. The amounts of varying payments have their base amount as
+// the median of any six months that end with the tenth or eleventh.
 func (s standing) of(month int) int64 {
 	if !s.varies {
 		return s.cents
@@ -42,7 +42,7 @@ func (s standing) of(month int) int64 {
 	return s.cents + s.cents/max(s.cents, -s.cents)*int64(month%5-1)*2_00
 }
 
-// errands are the payments that come back. Three go between own accounts, and each has two sides.
+// errands are the recurring payments. Some go between own accounts, and appear in both.
 var errands = []standing{
 	{"Giro", "SALARY ACME", 27, -3000_00, false, false},
 	{"Giro", "RENT 4TH FLOOR", 3, 1200_00, false, false},
@@ -59,8 +59,8 @@ func newErrand(t *testing.T) *errand {
 	t.Helper()
 	e := &errand{toolWorld: newToolWorld(t, nil), accounts: map[string]id.ID{}}
 	e.assistant = &assistant{t: t, session: e.connect(t, e.key, modernEra)}
-	// It is about noon there, so that today ends after the test. The names of these zones have the sign
-	// of the way to Greenwich.
+	// Use a time zone in which it is about noon, so that the day does not change during the test.
+	// The names of these zones have the opposite sign: Etc/GMT+5 is five hours behind UTC.
 	zone := time.Now().UTC().Hour() - 12
 	e.exec(`update setting set time_zone = $1`, fmt.Sprintf("Etc/GMT%+d", zone))
 	e.today = time.Now().UTC().Add(-time.Duration(zone) * time.Hour).Truncate(24 * time.Hour)
@@ -87,7 +87,7 @@ func newErrand(t *testing.T) *errand {
 			}
 		}
 	}
-	// Everyday spending, at no regular distance and with no equal amounts.
+	// Everyday spending at irregular intervals and with different amounts.
 	for i := range 90 {
 		e.put("Giro", "CORNER SHOP", e.today.AddDate(0, 0, -i*i%331-1), 11_00+int64(i*i)%37*1_07)
 	}
@@ -95,12 +95,12 @@ func newErrand(t *testing.T) *errand {
 	return e
 }
 
-// day is that day of the month so many months from this one.
+// day returns a day of the month that is months away from this month.
 func (e *errand) day(day, months int) time.Time {
 	return time.Date(e.today.Year(), e.today.Month()+time.Month(months), day, 0, 0, 0, 0, time.UTC)
 }
 
-// put is a row that the bank will bring.
+// put adds a row to those that the bank will send.
 func (e *errand) put(account, name string, day time.Time, cents int64) {
 	e.t.Helper()
 	amount, err := money.FromCents(cents)
@@ -113,7 +113,7 @@ func (e *errand) put(account, name string, day time.Time, cents int64) {
 	})
 }
 
-// load brings the rows, and looks for what a sync looks for at its end.
+// load stores the rows, and then runs the searches that a sync runs at its end.
 func (e *errand) load() {
 	e.t.Helper()
 	err := e.DB.InTx(e.t.Context(), func(tx pg.Tx) error {
@@ -133,7 +133,7 @@ func (e *errand) load() {
 	e.look()
 }
 
-// look does what is due a minute after a change.
+// look runs the search for recurring payments that follows a minute after a change.
 func (e *errand) look() {
 	e.t.Helper()
 	if err := e.DB.InTx(e.t.Context(), func(tx pg.Tx) error { return e.Recurring.Sweep(e.t.Context(), tx) }); err != nil {
@@ -147,8 +147,9 @@ func (e *errand) exec(sql string, args ...any) {
 	}
 }
 
-// lowest is what the accounts will hold at least in the next 30 days, counted day by day from what is
-// known to come (accounts of which nothing is known are left out), and what comes in and goes out of the household.
+// lowest returns the lowest balance of each account in the next 30 days, and the sums that come
+// into and go out of the household. It adds up the known payments day by day, and leaves out
+// accounts without any.
 func (e *errand) lowest(balances map[string]int64) (out map[string]string, sums string) {
 	out = map[string]string{}
 	var in, spent int64
@@ -173,10 +174,11 @@ func (e *errand) lowest(balances map[string]int64) (out map[string]string, sums 
 				least, on = now, day
 			}
 		}
-		if !due { // on its day the standing order is a month away, which may be 30 days
+		// On the day of the standing order, the next one may be 30 days away.
+		if !due {
 			continue
 		}
-		if name == "Card" { // a debt
+		if name == "Card" { // the balance is a debt
 			least = -least
 		}
 		out[name] = fmt.Sprintf("%s %d.%02d", on.Format(time.DateOnly), least/100, least%100)
@@ -184,9 +186,9 @@ func (e *errand) lowest(balances map[string]int64) (out map[string]string, sums 
 	return out, fmt.Sprintf("%d.%02d %d.%02d", in/100, in%100, spent/100, spent%100)
 }
 
-// Does the current account fall below a limit before payday? The answer is the same whether or not the
-// household confirmed that the card's bill and the standing order go between its own accounts: they
-// leave the account in any case.
+// TestLowestBalanceBeforePayday: does the current account fall below a limit before payday? The
+// result is the same before and after the household confirms that the card bill and the standing
+// order go between its own accounts. Both leave the account in any case.
 func TestLowestBalanceBeforePayday(t *testing.T) {
 	t.Parallel()
 	e := newErrand(t)

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/bank/all"
 )
 
-// configuring is the example of how a provider is configured.
+// configuring returns the example of configuring a provider.
 func configuring(provider string) string {
 	spec, _ := all.Find(provider)
 	words := []string{spec.Name}
@@ -23,15 +23,15 @@ func configuring(provider string) string {
 	return strings.Join(words, " ")
 }
 
-// choosing is the example of how banks are found that a provider lists.
+// choosing returns the example of finding a bank in a provider's list.
 func choosing() string {
 	i := slices.IndexFunc(all.Specs, func(s bank.Spec) bool { return s.Link.Institutions })
 	return all.Specs[i].Name + " --country DE --search sparkasse"
 }
 
-// examples are shown in the help of a command, without "coffer", the noun and the verb. Other
-// commands show the examples of their input. A test runs them all as they are printed: the short
-// ids stand for records of its household.
+// examples are shown in the help of a command, without "coffer", the noun and the verb. Commands
+// that are not listed here show the examples of their input. A test runs all of them as help prints
+// them; the short ids stand for records in the test's household.
 var examples = map[string][]string{
 	"account.balances":       {"k3xK9a2Q --start-date 2026-01-01", "k3xK9a2Q --derive"},
 	"account.proof":          {"k3xK9a2Q"},

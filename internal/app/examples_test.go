@@ -25,8 +25,8 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// demo fills a database with a household that has a record of every kind, under the short ids of
-// the examples.
+// demo fills a database with a household that has a record of every kind, with the short ids that
+// the examples use.
 func demo(t *testing.T, database string) {
 	t.Helper()
 	a, err := app.Build(t.Context(), app.Config{
@@ -52,7 +52,7 @@ func demo(t *testing.T, database string) {
 		var r struct {
 			ID string `json:"id"`
 		}
-		_ = json.Unmarshal(answer.Body, &r) // a list has none
+		_ = json.Unmarshal(answer.Body, &r) // a list has no id
 		return r.ID
 	}
 	exec := func(sql string) {
@@ -111,7 +111,8 @@ func demo(t *testing.T, database string) {
 	working, stop := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { _ = a.Jobs.Run(working) })
-	for _, j := range mustValues[id.ID](t, a.DB, `select id from job where kind = 'link.reconcile'`) { // it finds pairs
+	// This job finds the pairs.
+	for _, j := range mustValues[id.ID](t, a.DB, `select id from job where kind = 'link.reconcile'`) {
 		if done, err := a.Jobs.Wait(ctx, j, time.Minute); err != nil || !done.Ended() {
 			t.Fatalf("the pairs of the household were not found: %+v %v", done, err)
 		}
@@ -139,8 +140,9 @@ func mustValues[T any](t *testing.T, db *pg.DB, sql string) []T {
 	return v
 }
 
-// records gives the records of a seeded household the short ids of the examples: k3xK9a2Q is the
-// one that is looked at and changed, m7Pz2LbR another one, p9WnT4cE one that goes.
+// records gives the records of a seeded household the short ids of the examples. k3xK9a2Q is the
+// record that the examples read and change. m7Pz2LbR is another one, and p9WnT4cE is the one that
+// they delete.
 const records = `
 	update member set short_id = case name when 'Anna Berger' then 'k3xK9a2Q' when 'Kim' then 'm7Pz2LbR'
 		else 'p9WnT4cE' end where name in ('Anna Berger', 'Kim', 'Lodger');
@@ -217,7 +219,7 @@ type instance struct {
 	dir    string
 }
 
-// run runs one command as if it were typed at a terminal of that width; 0 is a pipe.
+// run runs a command as if typed at a terminal with that width; 0 means a pipe.
 func (x instance) run(ctx context.Context, width int, args ...string) (out, fail string, code int) {
 	var o, f bytes.Buffer
 	c := app.CommandLine(x.config, strings.NewReader(""), &o, &f) //nolint:contextcheck // Execute hands it on
@@ -242,7 +244,7 @@ func working(t *testing.T, worlds ...*world) {
 	t.Cleanup(func() { stop(); all.Wait() })
 }
 
-// shellWords splits a line as a shell does, as far as the examples need it.
+// shellWords splits a line as a shell does, but knows only the syntax that the examples need.
 func shellWords(line string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`).FindAllString(line, -1) {
@@ -251,7 +253,7 @@ func shellWords(line string) []string {
 	return out
 }
 
-// refused are examples that need what a test's household has not: the code they end with.
+// refused are the examples that fail in the test's household, with their error codes.
 var refused = map[string]string{
 	"connection.outcome": "NOT_FOUND", "connection.session": "PROVIDER_NOT_CONFIGURED",
 	"provider.institutions": "PROVIDER_NOT_CONFIGURED",
@@ -263,8 +265,8 @@ var refused = map[string]string{
 	"account.delete":          "IN_USE", // it has transactions
 	"account.refresh-balance": "PROVIDER",
 	"account.remove":          "CONFLICT", // its connection syncs
-	"account.merge":           "CONFLICT", // so do both connections
-	"review.close":            "CONFLICT", // nothing waits of that payee
+	"account.merge":           "CONFLICT", // both connections sync
+	"review.close":            "CONFLICT", // no transaction of that payee waits for review
 	"quarantine.retry":        "", "webhook.replay": "", "connection.delete": "PROVIDER_NOT_CONFIGURED",
 }
 
@@ -277,7 +279,8 @@ var files = map[string]string{
 	"report.yaml":     "title: April\nbody: |\n  # April\n\n  Nothing new.\n",
 }
 
-// later orders commands so that none removes a record that another one needs.
+// later returns the place of a command in the order of the test, in which no command removes a
+// record that another one needs.
 func later(o *op.Op) int {
 	_, verb, _ := strings.Cut(o.Name, ".")
 	switch {
@@ -299,7 +302,7 @@ func later(o *op.Op) int {
 
 var shorts = regexp.MustCompile(`\b[0-9A-Za-z]{8}\b`)
 
-// masked is an answer without what two households cannot share: ids, moments and secrets.
+// masked replaces values that differ between two households: ids, times and secrets.
 func masked(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -330,12 +333,12 @@ func maskedText(t string) string {
 	if json.Unmarshal([]byte(t), &v) != nil {
 		return shorts.ReplaceAllString(t, "*")
 	}
-	b, _ := json.Marshal(masked(v)) // it came from JSON
+	b, _ := json.Marshal(masked(v)) // it came from JSON, so this cannot fail
 	return string(b)
 }
 
-// Every example of every command runs as help prints it, on a server and straight on the database,
-// and both say the same.
+// TestEveryExampleRunsOnBothSides runs every example of every command as help prints it, against a
+// server and directly on the database. Both print the same.
 func TestEveryExampleRunsOnBothSides(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
@@ -360,7 +363,7 @@ func TestEveryExampleRunsOnBothSides(t *testing.T) {
 	root := app.CommandLine(app.Config{}, nil, io.Discard, io.Discard).Root()
 	ran := 0
 	for _, o := range ops {
-		// both need a key, which nobody has on the database
+		// These ops need a key, and commands on the database have none.
 		if o.Route == "" || o.Own || o.Name == "key.me" || o.Name == "export.create" {
 			continue
 		}

@@ -47,7 +47,8 @@ func jobLink(t *testing.T, r reply) (short, link string) {
 	return j.ShortID, *j.Result.URL
 }
 
-// The link of an export is for its requester only, works once, and is not stored in the database.
+// TestExportLinks: only the caller who requested an export can use its link. The link works once,
+// and the database does not store it.
 func TestExportLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{PublicURL: "https://coffer.example/"})
@@ -117,7 +118,7 @@ func TestExportLinks(t *testing.T) {
 	}
 }
 
-// A link that nobody took ends, and its file goes.
+// TestExportsEnd: an unused link expires, and its file is deleted.
 func TestExportsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,8 +158,8 @@ func TestExportsEnd(t *testing.T) {
 	}
 }
 
-// However often a caller asks for an export, one of each format is written at a time and one file
-// is kept. Another credential has its own.
+// TestExportsOfOneCallerAreJoined: however often a caller asks for an export, coffer writes one
+// file of each format at a time and keeps one. Another credential has its own exports.
 func TestExportsOfOneCallerAreJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -198,7 +199,7 @@ func TestExportsOfOneCallerAreJoined(t *testing.T) {
 	for range 3 {
 		w.exported(t, "archive")
 	}
-	files(3) // those of the other format and the other caller are left alone
+	files(3) // the files of the other format and of the other caller stay
 	if r := w.send(t, exchange{method: "GET", path: old}); r.status != 404 {
 		t.Errorf("a file that another one took the place of: %d", r.status)
 	}

@@ -12,21 +12,30 @@ import (
 )
 
 const (
-	seenFor = time.Minute     // several monitors cost the database no more than one
-	glance  = 2 * time.Second // that the database may take
+	// Values are read at most once in this time, so several monitors cost no more than one.
+	seenFor = time.Minute
+	// The database has this long to respond.
+	glance = 2 * time.Second
 )
 
-// eyes are the metrics that the database knows: when something last happened, and what waits. They
-// are read when somebody asks, at most once a minute, and are absent while the database is away.
+// eyes collects the metrics that come from the database: when something last happened, and what
+// waits. They are read on request, at most once a minute. While the database does not respond, only
+// coffer_database_up and coffer_database_disk_full are present: an alert on an absent metric would
+// also fire when no server runs.
 type eyes struct {
 	app *App
 
 	mu   sync.Mutex
 	at   time.Time
+	up   bool
 	seen []prometheus.Metric
 }
 
 var (
+	databaseUp = prometheus.NewDesc("coffer_database_up",
+		"1 if the database responded within two seconds, else 0.", nil, nil)
+	databaseFull = prometheus.NewDesc("coffer_database_disk_full",
+		"1 if the database's disk was full in the last two minutes.", nil, nil)
 	lastSync = prometheus.NewDesc("coffer_last_sync_timestamp_seconds",
 		"When a connection last synced successfully; absent before the first sync.", nil, nil)
 	lastBackup = prometheus.NewDesc("coffer_last_backup_timestamp_seconds",
@@ -42,7 +51,9 @@ var (
 
 // Describe implements prometheus.Collector.
 func (e *eyes) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{lastSync, lastBackup, backupDue, failingConnections, quarantined, toReview} {
+	for _, d := range []*prometheus.Desc{
+		databaseUp, databaseFull, lastSync, lastBackup, backupDue, failingConnections, quarantined, toReview,
+	} {
 		out <- d
 	}
 }
@@ -55,11 +66,13 @@ func (e *eyes) Collect(out chan<- prometheus.Metric) {
 		ctx, cancel := context.WithTimeout(context.Background(), glance)
 		defer cancel()
 		seen, err := e.look(ctx)
-		e.seen = seen
-		if err == nil {
+		e.seen, e.up = seen, err == nil
+		if e.up {
 			e.at = time.Now()
 		}
 	}
+	out <- prometheus.MustNewConstMetric(databaseUp, prometheus.GaugeValue, oneIf(e.up))
+	out <- prometheus.MustNewConstMetric(databaseFull, prometheus.GaugeValue, oneIf(e.app.DB.Full()))
 	for _, m := range e.seen {
 		out <- m
 	}
@@ -87,13 +100,16 @@ func (e *eyes) look(ctx context.Context) (out []prometheus.Metric, err error) {
 	if backup.LastAt != nil {
 		gauge(lastBackup, float64(backup.LastAt.Time().Unix()))
 	}
-	due := 0.0
-	if backup.Due {
-		due = 1
-	}
-	gauge(backupDue, due)
+	gauge(backupDue, oneIf(backup.Due))
 	gauge(failingConnections, float64(health.Failing+health.Overdue))
 	gauge(quarantined, float64(health.Quarantined))
 	gauge(toReview, float64(waiting))
 	return out, nil
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// A home that lives on files: the same file with the same account's name three times makes one
-// account and nine rows, what was paid for is found, and the account stands at what the file says.
-// A file that states no balance says so.
+// TestHomeOfFiles: a household uses statement files only. Importing the same file three times under
+// the same account name creates one account and nine rows. A search finds the rows by their
+// purposes, and the account's balance is the one in the file. Without a balance in the file, the
+// balance stays unknown.
 func TestHomeOfFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,7 +1,7 @@
 package app
 
-// flagWords say what a flag is if the op's own field says nothing, because its name is enough for a
-// program and a tool pays for every word: by the op and the field, or by the field alone.
+// flagWords describes flags whose fields have no description. Such a field's name is enough for a
+// program, and a model pays for every word of a tool. Keys are an op and a field, or a field alone.
 var flagWords = map[string]string{
 	"name":              "Name",
 	"title":             "Title",

@@ -20,13 +20,13 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A counterDesk is a household, and a server whose setup tokens it can claim. It keeps what is
-// logged and answered.
+// A counterDesk is a household, and a simulated provider whose setup tokens it can use. It records
+// the log and the responses.
 type counterDesk struct {
 	desk
 	sim *banks.SimpleFIN
 	log *logBook
-	all strings.Builder // of answers
+	all strings.Builder // the bodies of the responses
 }
 
 func newCounterDesk(t *testing.T) *counterDesk {
@@ -46,7 +46,7 @@ func newCounterDesk(t *testing.T) *counterDesk {
 	return d
 }
 
-// ask sends a request and keeps the answer.
+// ask sends a request and records the response.
 func (d *counterDesk) ask(t *testing.T, method, path, body string) reply {
 	t.Helper()
 	r := d.send(t, exchange{method: method, path: "/api/v1" + path, key: d.key, body: body})
@@ -58,8 +58,8 @@ func fieldsOf(token string) string {
 	return fmt.Sprintf(`{"provider":"simplefin","fields":{"setup_token":%q}}`, token)
 }
 
-// A bank is connected by a form, which GET /providers describes: on the page of a session, or with
-// the values at its beginning. Secrets are shown nowhere.
+// TestLinkByForm links a bank with the form that GET /providers describes: on the page of a
+// session, and with the values in the request that starts the session. Secrets are shown nowhere.
 func TestLinkByForm(t *testing.T) {
 	t.Parallel()
 	d := newCounterDesk(t)
@@ -67,7 +67,7 @@ func TestLinkByForm(t *testing.T) {
 		!strings.Contains(r.body, `"name":"setup_token"`) {
 		t.Fatal(r.body)
 	}
-	// On the page: nonsense is explained there, and the right token connects.
+	// On the page: the page explains invalid tokens, and the correct token links the bank.
 	s := d.begin(t, "/connections/link-session", `{"provider":"simplefin"}`)
 	if r := d.page(t, s); !strings.Contains(r.body, `name="setup_token"`) || !strings.Contains(r.body, "Setup token") {
 		t.Fatal(r.body)
@@ -89,7 +89,7 @@ func TestLinkByForm(t *testing.T) {
 	}
 	secrets := append(d.sim.Secrets(), first)
 	connection := d.outcome(t, s.Token).ConnectionID
-	// With the values: what cannot be right is refused at once, what was used ends the session.
+	// In the request: an invalid value is refused at once, and a used token ends the session.
 	inward := base64.StdEncoding.EncodeToString([]byte("https://10.0.0.1/claim/x"))
 	calls := d.sim.Calls("/")
 	for body, field := range map[string]string{
@@ -110,7 +110,7 @@ func TestLinkByForm(t *testing.T) {
 	if d.sweep(t, s); d.outcome(t, s.Token).State != "failed" || d.outcome(t, s.Token).Error.Code != "TOKEN_CLAIMED" {
 		t.Errorf("%+v", d.outcome(t, s.Token))
 	}
-	// A revoked access is renewed in place, and only with the same accounts.
+	// Access that was revoked can be renewed in place, but only with the same accounts.
 	d.renews(t, connection, &secrets)
 	export := d.ask(t, http.MethodGet, "/export", "")
 	rows, err := pg.Values[string](t.Context(), d.DB, `select encode(credentials, 'escape') from connection

@@ -12,9 +12,10 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// Every form of a name is taken wherever something is named, by route and by tool, and a name of
-// nothing is refused. All calls share one household, and the answer to a read may be a sum of all of
-// it. So the reads come first, while nothing changes: each form must then get the same answer.
+// TestFormsOfEveryReference: wherever an op names a record, by route and by tool, it accepts every
+// form of the name and refuses a name that nothing has. All calls share one household, and the
+// response to a read may contain a sum over all of it. So the reads come first, while nothing
+// changes. Each form must then get the same response.
 func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // a group waits for its parallel parts, so that the writes begin after the last read
 	t.Parallel()
 	b := newFormBook(t, 800)
@@ -34,10 +35,10 @@ func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // a group wai
 	}
 }
 
-// formCounts is what TestFormsOfEveryReference tried.
+// formCounts counts what TestFormsOfEveryReference tried.
 type formCounts struct{ places, calls, refused atomic.Int64 }
 
-// formsOf tries every form at every place of an op that names something, each place in parallel.
+// formsOf tries every form at every place of an op that names a record, each place in parallel.
 func (b *formBook) formsOf(t *testing.T, o *op.Op, c *formCounts) {
 	t.Helper()
 	for _, p := range formPlaces(o) {
@@ -64,7 +65,7 @@ func (b *formBook) formsOf(t *testing.T, o *op.Op, c *formCounts) {
 	}
 }
 
-// known names something that is there, and returns the answer without its cursor.
+// known names an existing record, and returns the response without its cursor.
 func (b *formBook) known(t *testing.T, p formPlace, form, road string, call formRoad) string {
 	t.Helper()
 	r, _, _ := p.ref()
@@ -79,7 +80,8 @@ func (b *formBook) known(t *testing.T, p formPlace, form, road string, call form
 	return formCursor.ReplaceAllString(a.body, "")
 }
 
-// unknown names nothing, which is refused unless it is a tag that the op makes.
+// unknown names a record that does not exist. The call must refuse it, unless it creates a missing
+// tag.
 func (b *formBook) unknown(t *testing.T, p formPlace, form string, call formRoad) {
 	t.Helper()
 	r, _, _ := p.ref()
@@ -88,7 +90,7 @@ func (b *formBook) unknown(t *testing.T, p formPlace, form string, call formRoad
 	made := r.registers && !strings.HasPrefix(form, "UUID")
 	code := a.outcome()
 	if r.registers && !made && code == errs.ValidationError {
-		code = errs.NotFound // a UUID is no slug either
+		code = errs.NotFound // a UUID is not a valid slug
 	}
 	if !made && code != errs.NotFound && code != errs.InvalidReference || made && code != "" ||
 		!made && strings.Contains(a.body, `"change_id":"`) {

@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// formLeaves are the conditions in which strings are tried: each field that names something, each
-// way to compare, and the places of a leaf itself.
+// formLeaves are the conditions in which the tests try strings: each field that names a record,
+// each operator, and the fields of a condition itself.
 var formLeaves = []string{
 	"account_id eq", "account_id in", "account_id contains", "user_id neq", "user_id matches", "category eq",
 	"category in", "category contains", "name eq", "name neq", "merchant_name contains",
@@ -18,8 +18,8 @@ var formLeaves = []string{
 	"pending eq", "op", "field",
 }
 
-// matchNothing is the condition of rules that are not to act: with hundreds that match, every
-// answer would list them.
+// matchNothing is a condition that no transaction meets. With hundreds of rules that match, every
+// response would list them.
 var matchNothing = map[string]any{"field": "name", "op": "eq", "value": "nothing"}
 
 // condition returns a tree with value in its leaf, two levels deep, so that an error needs a path.
@@ -37,13 +37,14 @@ func (p formPlace) condition(value any) any {
 	return map[string]any{"and": []any{matchNothing, map[string]any{"not": leaf}}}
 }
 
-// actionTypes are the types of actions by what else they have.
+// actionTypes maps a field of an action to the type of the action.
 var actionTypes = map[string]string{
 	"category_slug": "set_category", "tag_slug": "add_tag", "content": "add_comment",
 	"counterparty_id": "assign_counterparty", "counterparty_name": "assign_counterparty",
 }
 
-// outcome is the code of the answer, also where it stands in the result of the one operation.
+// outcome returns the error code of the call, also if it is only in the result of the call's one
+// operation.
 func (a formAnswer) outcome() errs.Code {
 	v, _ := a.value.(map[string]any)
 	results, _ := v["results"].([]any)
@@ -75,11 +76,11 @@ func (a formAnswer) outcome() errs.Code {
 	return a.fault.Code
 }
 
-// formPath is where a fault in a rule is.
+// formPath matches the path of an error in a rule.
 var formPath = regexp.MustCompile(
 	`^(rules\[0\]\.)?(conditions\.and\[1\]\.not\.value(\[0\])?|actions\[0\]\.(category_slug|counterparty_id)|category_slug)$`)
 
-// details are the faults of a refusal, as they are printed.
+// details returns the details of an error in the form in which responses print them.
 func (a formAnswer) details() []any {
 	var out []any
 	for _, d := range a.fault.Details {
@@ -88,7 +89,7 @@ func (a formAnswer) details() []any {
 	return out
 }
 
-// cash is a payment that somebody enters by hand.
+// cash returns the arguments of a payment entered by hand.
 func (b *formBook) cash() map[string]any {
 	return map[string]any{
 		"account_id": b.account.String(), "date": "2025-02-03", "amount": json.Number("7.77"), "name": "Market",

@@ -12,29 +12,21 @@ import (
 	"testing"
 
 	"coffer/internal/app"
-	"coffer/internal/books/account"
-	"coffer/internal/books/ledger"
-	"coffer/internal/connections/connection"
-	"coffer/internal/people/auth"
 	"coffer/internal/platform/id"
-	"coffer/internal/platform/job"
-	"coffer/internal/platform/money"
 	"coffer/internal/platform/op"
 	"coffer/internal/platform/pg"
-	"coffer/internal/platform/seal"
-	"coffer/internal/platform/text"
 )
 
-// A formRef says what a field of an input names.
+// A formRef describes what a field of an input names.
 type formRef struct {
-	kind      string // of what; "" is a name for something new, and no reference
-	slug      bool   // a slug will do, too
-	second    bool   // another one than the op's own subject
-	registers bool   // an unknown slug is made
+	kind      string // the kind of record; "" means that the field names no existing record
+	slug      bool   // a slug is accepted too
+	second    bool   // must differ from the op's own subject
+	registers bool   // an unknown slug creates a tag
 }
 
-// formFields is what each field names that looks like a reference; where the op decides, under its
-// name or its noun. The rest is walked from the schemas.
+// formFields describes each field that looks like a reference. If the meaning depends on the op,
+// the key includes the op's name or noun. The test reads all other fields from the schemas.
 var formFields = map[string]formRef{
 	"account.id": {kind: "account"}, "balance.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"},
 	"connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"}, "target.id": {kind: "target"}, "rate.id": {kind: "rate"}, "recurring.id": {kind: "recurring"}, "finding.id": {kind: "finding"}, "review_pattern.id": {kind: "recurring"}, "recurring_id": {kind: "recurring"},
@@ -49,14 +41,14 @@ var formFields = map[string]formRef{
 	"counterparty_id":        {kind: "counterparty"},
 	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
 	"calendar-link.id": {}, "key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"},
-	// Records of a signed-in member. TestOwnRecords names these, because a key has none.
+	// These records belong to a signed-in member, and a key has none. TestOwnRecords covers them.
 	"me.login_id": {}, "me.session_id": {}, "me.assistant_id": {},
 	"assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
 	"change_ids": {kind: "change"}, "change.undo.actor_id": {}, "change.undo.workflow_slug": {}, "change.list.rule_id": {kind: "rule"},
 	"change.list.actor_id": {}, "report.list.before": {}, "list_reports.before": {}, "list_reports.id": {kind: "report"}, "user.id": {kind: "user"}, "user_id": {kind: "user"},
-	// A bank in a provider's list is no record of coffer.
+	// A bank in a provider's list is not a record of coffer.
 	"institution_id": {},
-	// A preview makes no account, so it does not look for the owner of one.
+	// A preview creates no account, so it does not check its owner.
 	"csv.preview.owner_user_id": {},
 	"owner_user_id":             {kind: "user"}, "reassign_to": {kind: "user", second: true},
 	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true},
@@ -83,19 +75,20 @@ var (
 	formDoc = regexp.MustCompile(`(?i)\b(short ids?|uuids?|slugs?)\b`)
 )
 
-// A formPlace is a string of an op's input: a field, or the items of one.
+// A formPlace is a string in an op's input: a field, or an item of a list.
 type formPlace struct {
 	op   *op.Op
 	path []string
 	prop op.Prop
-	leaf string // the field and operator whose value it is, where the path leads to a condition
+	// If the path leads to a condition, the field and operator whose value this is.
+	leaf string
 }
 
 func (p formPlace) String() string {
 	return strings.TrimSpace(p.op.ID() + " " + strings.Join(p.path, ".") + " " + p.leaf)
 }
 
-// keys are what the place may be called in formFields.
+// keys returns the keys under which formFields may describe the place.
 func (p formPlace) keys() []string {
 	if p.leaf != "" {
 		return []string{p.leaf}
@@ -103,7 +96,8 @@ func (p formPlace) keys() []string {
 	return []string{p.op.ID() + "." + p.prop.Name, p.op.Group() + "." + p.prop.Name, p.prop.Name}
 }
 
-// ref is what the place names, and whether it looks as if it named something.
+// ref returns what the place names, whether formFields describes the place, and whether it looks
+// like a reference.
 func (p formPlace) ref() (r formRef, known, looks bool) {
 	for _, key := range p.keys() {
 		if r, known = formFields[key]; known {
@@ -124,7 +118,7 @@ func formOne(s *op.Schema) *op.Schema {
 	return s
 }
 
-// formPlaces are all strings of an op's input, those within lists of objects too.
+// formPlaces returns all strings of an op's input, including those in lists of objects.
 func formPlaces(o *op.Op) []formPlace {
 	var out []formPlace
 	var walk func(*op.Schema, []string)
@@ -151,14 +145,16 @@ func formPlaces(o *op.Op) []formPlace {
 	return out
 }
 
-// args are arguments with value at this place, and what else the op needs from fill.
+// args returns arguments with value at this place. It takes the other required values from fill.
 func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 	beside := map[string]string{
 		"login-method.create": "identifier",
 		"category.create":     "name", "assign_counterparty": "name", "rule.create": "category_slug",
 		"rule.rehearse": "category_slug", "rule.suggest": "transaction_id",
 		"rule.apply": "rule_ids", "apply_rules": "rule_ids", "review.close": "counterparty_id",
-	}[p.op.ID()] // one of two must be given, which no schema says; and an application of all rules is a large one
+		// These ops need one of two fields, which the schema cannot express. The rule ops would
+		// otherwise apply all rules, which takes long.
+	}[p.op.ID()]
 	if slices.Contains([]string{"id", "display_name", beside}, p.prop.Name) || slices.Contains(p.path, "actions") {
 		beside = ""
 	}
@@ -175,7 +171,7 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 				v = value
 			case q.Name == "conditions" && (q.Required || p.op.Group() == "rule" && slices.Contains(at, "rules")):
 				v = matchNothing
-			case q.Name == "name" && p.op.ID() == "rule.rehearse": // which the answer repeats
+			case q.Name == "name" && p.op.ID() == "rule.rehearse": // the response repeats the name
 				v = "Plain"
 			case q.Name == "type" && slices.Contains(at, "actions"):
 				v = actionTypes[p.prop.Name]
@@ -196,10 +192,12 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 		return out
 	}
 	args := parting(p.op, build(p.op.In, nil))
-	if parts, _ := args["parts"].([]any); p.op.Name == "transaction.split" { // into one part is none
+	if parts, _ := args["parts"].([]any); p.op.Name == "transaction.split" { // a split needs at least two parts
 		args["parts"] = append(parts, map[string]any{"amount": 0.01})
 	}
-	if p.op.Name == "transaction.bulk" || p.op.Name == "transaction.change" && p.path[0] != "operations" { // what is set on which, which no schema says
+	// These ops need something to set and transactions to set it on, which the schema cannot
+	// express.
+	if p.op.Name == "transaction.bulk" || p.op.Name == "transaction.change" && p.path[0] != "operations" {
 		if p.path[0] != "set" {
 			args["set"] = map[string]any{"comment": "Plain"}
 		} else {
@@ -221,12 +219,13 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 
 var formCount atomic.Int64
 
-// formPlain is a valid value of a field that names nothing.
+// formPlain returns a valid value for a field that names no record.
 func formPlain(p op.Prop) any {
 	n := formCount.Add(1)
 	s := formOne(p.Schema)
 	switch {
-	case slices.Contains(s.Enum, "teller") && !slices.Contains(s.Enum, "csv"): // the provider that the test's server has
+	// The only provider configured on the test's server.
+	case slices.Contains(s.Enum, "teller") && !slices.Contains(s.Enum, "csv"):
 		return "teller"
 	case len(s.Enum) > 0:
 		return s.Enum[len(s.Enum)-1]
@@ -260,9 +259,9 @@ func formPlain(p op.Prop) any {
 		return "USD"
 	case "payee":
 		return "I0HKmjMnaXA"
-	case "amount": // as people type it
+	case "amount": // as people type it, in a string
 		return "75,05"
-	case "key": // of the file's only account, which nothing in the file names
+	case "key": // the file does not name its only account
 		return "account"
 	case "tsv":
 		return "slug\tdisplay_name\n"
@@ -272,274 +271,10 @@ func formPlain(p op.Prop) any {
 	return fmt.Sprintf("Plain %d", n)
 }
 
-// A formBook is a world with one of everything, and transactions to spare. Its calls go to the
-// handler itself, where no HTTP library mends what it says.
-type formBook struct {
-	*toolWorld
-	handler             http.Handler
-	ops                 []*op.Op
-	account, connection id.ID
-	rows                []id.ID
-	next                atomic.Int64
-	common              *formCast // what reads name
-}
-
-func newFormBook(t *testing.T, rows int) *formBook {
-	t.Helper()
-	b := &formBook{toolWorld: newToolWorld(t, nil, func(c *app.Config) {
-		c.EncryptionKey = seal.NewSecret(testRing)
-		// starting to link through Teller asks nobody
-		c.Providers = app.Providers{"teller": {"application_id": "app_1", "environment": "sandbox"}}
-	})}
-	var err error
-	b.Jobs.Add(countKind(nil))
-	b.enqueue(t, countWork{}, job.Options{})
-	b.ops = b.Ops() // making them takes longer than a call
-	if b.handler, err = b.Rest().Handler(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.DB.Exec(t.Context(),
-		`do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`); err != nil {
-		t.Fatal(err)
-	}
-	b.DB.Reset() // thousands of calls need not wait for the disk
-	err = b.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member limit 1`)
-		if err != nil {
-			return err
-		}
-		connections, err := b.Connections.AddConnections(t.Context(), tx,
-			[]connection.NewConnection{{MemberID: member, Provider: "csv", Institution: text.Name("Bank")}})
-		if err != nil {
-			return err
-		}
-		accounts, err := b.Accounts.AddAccounts(t.Context(), tx, []account.Incoming{{
-			ConnectionID: &connections[0], Provider: "csv", ProviderID: "1", Name: text.Name("Current"),
-			Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("100.00")),
-		}})
-		if err != nil {
-			return err
-		}
-		b.connection, b.account = connections[0], accounts[0]
-		day, _ := pg.ParseDate("2026-01-02")
-		_, err = b.Books.Load(t.Context(), tx, func(yield func(ledger.Incoming) bool) {
-			for i := range rows {
-				in := ledger.Incoming{
-					AccountID: b.account, ProviderID: itoa(i), Date: day,
-					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("Shop"),
-				}
-				if !yield(in) {
-					return
-				}
-			}
-		})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.rows, err = pg.Values[id.ID](t.Context(), b.DB, `select id from transaction order by id`); err != nil {
-		t.Fatal(err)
-	}
-	b.common = &formCast{book: b, have: map[formRef]formEntity{}}
-	for _, o := range b.ops {
-		for _, p := range formPlaces(o) {
-			if r, known, _ := p.ref(); known && r.kind != "" && !o.Writes {
-				b.common.get(t, r)
-			}
-		}
-	}
-	return b
-}
-
-// postpone puts off the jobs that wait: nobody works them here, and a caller may have only so many
-// that are due.
-func (b *formBook) postpone(t *testing.T) {
-	t.Helper()
-	if _, err := b.DB.Exec(t.Context(), `
-		update job set run_at = now() + interval '1 day'
-		where id in (select id from job where state = 'queued'
-			and run_at <= now() for update skip locked)`); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// do runs an op as the service and returns the record.
-func (b *formBook) do(t *testing.T, name string, args map[string]any) map[string]any {
-	t.Helper()
-	actor := op.Actor{Type: op.System, ID: b.account, Name: "fixture", Scope: op.Full}
-	a, err := b.Runner.Call(t.Context(), opNamed(t, b.ops, name),
-		op.Call{Actor: actor, Surface: op.REST, Args: args, RequestID: "fixture"})
-	var v map[string]any
-	if err != nil || len(a.Body) > 0 && json.Unmarshal(a.Body, &v) != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return v
-}
-
-type formEntity struct {
-	id   id.ID
-	slug string
-}
-
-// forms are the ways to name it.
-func (e formEntity) forms(slug bool) map[string]string {
-	f := map[string]string{
-		"UUID": e.id.String(), "UUID in capitals": strings.ToUpper(e.id.String()),
-		"short id": e.id.Short(),
-	}
-	if slug {
-		f["slug"], f["slug in capitals"] = e.slug, strings.ToUpper(e.slug)
-	}
-	return f
-}
-
-// link makes a connection to a bank.
-func (b *formBook) link(t *testing.T) (made id.ID) {
-	t.Helper()
-	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member
-			where role = 'admin' and deleted_at is null limit 1`)
-		if err != nil {
-			return err
-		}
-		ids, err := b.Connections.AddConnections(t.Context(), tx,
-			[]connection.NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("Bank")}})
-		if err == nil {
-			made = ids[0]
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
-}
-
-// A formCast holds one record of each kind for one call, created when the call needs it, because a
-// record that one call deletes must not be missing in the next.
-type formCast struct {
-	book *formBook
-	op   *op.Op
-	have map[formRef]formEntity
-}
-
-func (c *formCast) get(t *testing.T, r formRef) formEntity {
-	t.Helper()
-	r.slug, r.registers = false, false
-	if e, ok := c.have[r]; ok {
-		return e
-	}
-	made := func(name string, args map[string]any) formEntity {
-		v := c.book.do(t, name, args)
-		slug, _ := v["slug"].(string)
-		return formEntity{id.Must(v["id"].(string)), slug}
-	}
-	var e formEntity
-	subject := func() string { return c.get(t, formRef{kind: "transaction"}).id.String() }
-	n := formCount.Add(1)
-	switch r.kind {
-	case "account":
-		if e.id = c.book.account; r.second {
-			e.id = c.book.anotherAccount(t)
-		}
-	case "account-link":
-		e.id = c.book.linked(t)
-	case "match":
-		e.id = c.book.matched(t, c.get(t, formRef{kind: "account-link"}).id)
-	case "connection":
-		// A separate connection, because the op may sync or remove it.
-		if e.id = c.book.connection; c.op != nil && slices.Contains([]string{"connection", "sync", "quarantine"},
-			c.op.Group()) {
-			e.id = c.book.link(t)
-		}
-	case "sync":
-		e.id = c.book.synced(t)
-	case "webhook":
-		c.book.link(t)
-		e.id = c.book.told(t, "plaid", "ITEM.NEW_ACCOUNTS_AVAILABLE", "new_accounts", "processed", "")
-	case "quarantined":
-		e.id = c.book.quarantined(t)
-	case "view":
-		// A household has 200 at most; the newest are in use.
-		if _, err := c.book.DB.Exec(t.Context(), `delete from saved_view where id in (
-			select id from saved_view order by id desc offset 180)`); err != nil {
-			t.Fatal(err)
-		}
-		e = made("view.create", map[string]any{
-			"name": fmt.Sprintf("View %d", n), "filters": map[string]any{}, "shared": true,
-		})
-	case "workflow", "prompt-block", "run", "target", "recurring", "finding", "manual", "rate", "endpoint", "notification":
-		e = c.agent(t, r.kind, n, made)
-	case "report":
-		e = made("report.create", map[string]any{"title": "A report", "body": "said"})
-	case "transaction":
-		e.id = c.book.rows[int(c.book.next.Add(1)-1)%len(c.book.rows)]
-	case "comment":
-		e = made("comment.create", map[string]any{"transaction_id": subject(), "content": "said"})
-	case "change":
-		v := c.book.do(t, "transaction.change",
-			map[string]any{"operations": []any{map[string]any{
-				"transaction_id": subject(),
-				"tags_to_add":    []any{fmt.Sprintf("t%d", n)},
-			}}})
-		e.id = id.Must(v["change_id"].(string))
-	case "category":
-		e = made("category.create", map[string]any{"slug": fmt.Sprintf("c%d", n), "name": "Category"})
-	case "tag":
-		e = made("tag.create", map[string]any{"slug": fmt.Sprintf("t%d", n)})
-	case "user":
-		e = made("user.create", map[string]any{"name": "Member"})
-	case "login":
-		e.id = c.book.loggedIn(t, c.get(t, formRef{kind: "user"}).id.String())
-	case "session":
-		s, _, err := c.book.Auth.OpenSession(t.Context(),
-			auth.SignIn{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.id = s.ID
-	case "assistant":
-		_, session, err := c.book.Auth.OpenSession(t.Context(),
-			auth.SignIn{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, e.id = c.book.letIn(t, session, op.Read, c.book.OAuth.Resource())
-	case "rule":
-		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{
-			"name":          fmt.Sprint("Rule ", n),
-			"category_slug": "home", "conditions": matchNothing,
-		}}})
-		e.id = id.Must(v["rules"].([]any)[0].(map[string]any)["id"].(string))
-	case "job":
-		e.id = c.book.enqueue(t, countWork{}, job.Options{}).ID
-	case "key":
-		e = made("key.create", map[string]any{"name": "key", "scope": "read_only"})
-	case "counterparty":
-		e = made("counterparty.create", map[string]any{"name": fmt.Sprintf("Counterparty %d", n)})
-		if c.op != nil && strings.Contains(c.op.ID(), "unlink") { // only what is bound can be unlinked
-			c.book.do(t, "counterparty.link", map[string]any{"id": e.id.String(), "transaction_ids": []any{subject()}})
-		}
-	default:
-		t.Fatalf("there is no %s in the fixture; make one in formCast.get", r.kind)
-	}
-	c.have[r] = e
-	return e
-}
-
-// cast is what a call of the op may name: its own if it writes.
-func (b *formBook) cast(o *op.Op) *formCast {
-	if !o.Writes {
-		return b.common
-	}
-	return &formCast{book: b, op: o, have: map[formRef]formEntity{}}
-}
-
-// A formRoad is a way to call an op.
+// A formRoad calls an op, by route or by tool.
 type formRoad func(*testing.T, *op.Op, map[string]any) formAnswer
 
-// formSurfaces are the roads to an op.
+// formSurfaces returns the ways to call an op.
 func (b *formBook) formSurfaces(o *op.Op) map[string]formRoad {
 	roads := map[string]formRoad{}
 	if o.Route != "" {
@@ -551,7 +286,7 @@ func (b *formBook) formSurfaces(o *op.Op) map[string]formRoad {
 	return roads
 }
 
-// Every field that looks as if it named something is in the table, and the table has nothing else.
+// TestFormTable: formFields describes every field that looks like a reference, and nothing else.
 func TestFormTable(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -597,7 +332,8 @@ var (
 	formUUID   = regexp.MustCompile(`(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// checkForms walks an answer: a tool's has short ids only, a route's has UUIDs, and a record both.
+// checkForms checks the ids in a result: a tool's has short ids only, a route's has UUIDs, and a
+// record of a route has both.
 func (a formAnswer) checkForms(t *testing.T, lean bool) {
 	t.Helper()
 	if a.fault.Code != "" {
@@ -612,7 +348,7 @@ func (a formAnswer) checkForms(t *testing.T, lean bool) {
 				t.Errorf("%s.id is %q beside short_id %v", path, full, v["short_id"])
 			}
 			for k, item := range v {
-				if k != "filters" && k != "filter" { // a saved filter is shown as it was given
+				if k != "filters" && k != "filter" { // a saved filter is returned as the caller wrote it
 					walk(path+"."+k, item)
 				}
 			}

@@ -8,17 +8,17 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// formNeeds adds what a call needs and no schema says.
+// formNeeds adds arguments that a call needs although the schema does not say so.
 func formNeeds(name string, args map[string]any) {
 	switch name {
-	case "workflow.create": // a worklist writes
+	case "workflow.create": // a workflow with a worklist must be able to write
 		args["scope"] = "full_access"
-	case "view.create": // the caller is no member and has no views of its own
+	case "view.create": // the caller is not a member and has no views of its own
 		args["shared"] = true
 	}
 }
 
-// fewWorkflows makes room for workflows: a household has 200 at most, and the newest are in use.
+// fewWorkflows deletes old workflows: a household can have 200, and only the newest are in use.
 func (b *formBook) fewWorkflows(t *testing.T) {
 	t.Helper()
 	if _, err := b.DB.Exec(t.Context(), `delete from workflow
@@ -27,7 +27,7 @@ func (b *formBook) fewWorkflows(t *testing.T) {
 	}
 }
 
-// valid is a value that the op takes at that place.
+// valid returns a function that gives a value which the op accepts at a place.
 func (c *formCast) valid(t *testing.T) func(formPlace) any {
 	t.Helper()
 	if c.op != nil && c.op.Name == "workflow.create" {
@@ -37,7 +37,7 @@ func (c *formCast) valid(t *testing.T) func(formPlace) any {
 		if r, _, _ := p.ref(); r.kind != "" {
 			return c.get(t, r).id.String()
 		}
-		if p.prop.Name == "payees" { // whose transactions the call takes
+		if p.prop.Name == "payees" { // the call needs a payee with transactions
 			args := c.book.cash()
 			n := formCount.Add(1)
 			name := fmt.Sprintf("kiosk %c%c%c", 'a'+n%26, 'a'+n/26%26, 'a'+n/676%26)
@@ -49,8 +49,8 @@ func (c *formCast) valid(t *testing.T) func(formPlace) any {
 	}
 }
 
-// agent makes a workflow, a block of its prompt, or a run; or a target, a rate, a recurring
-// payment or one by hand.
+// agent creates a workflow, a prompt block, a run, a target, or another record that get does not
+// create itself.
 func (c *formCast) agent(t *testing.T, kind string, n int64,
 	made func(name string, args map[string]any) formEntity,
 ) formEntity {
@@ -61,7 +61,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 			t.Fatal(err)
 		}
 	}
-	// A household has 200 workflows and blocks at most; the newest are in use.
+	// A household can have 200 workflows and 200 prompt blocks. Only the newest are in use.
 	switch kind {
 	case "manual":
 		return made("transaction.create", c.book.cash())
@@ -85,7 +85,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 		exec(`insert into rate (id, short_id, currency, quoted, day, rate)
 			values ($1, $2, 'CHF', 'EUR', date '1900-01-01' + $3::int, 1)`, e.id, e.id.Short(), n)
 		return e
-	case "endpoint": // a household has 20 at most; the newest are in use
+	case "endpoint": // a household can have 20; only the newest are in use
 		exec(`delete from endpoint where id in (select id from endpoint order by id desc offset 12)`)
 		return made("endpoint.create", map[string]any{"url": "http://127.0.0.1:1/"})
 	case "notification":
@@ -117,7 +117,8 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 	return e
 }
 
-// parting completes what parts a pair, which names no other transaction.
+// parting adds a null transaction_id to calls of transaction.match that name no other transaction.
+// Such a call parts a pair.
 func parting(o *op.Op, args map[string]any) map[string]any {
 	if _, ok := args["transaction_id"]; !ok && o.Name == "transaction.match" {
 		args["transaction_id"] = nil

@@ -27,17 +27,18 @@ import (
 const (
 	hammerWriters    = 64
 	hammerIncrements = 20
-	hammerPatience   = 4 * time.Minute // the bound of every retry loop; the tests need a small part of it
+	// Every retry loop ends after this time. The tests need a small part of it.
+	hammerPatience = 4 * time.Minute
 )
 
-// A hammerServer is one replica of the service behind real HTTP.
+// A hammerServer is one replica of the service with a real HTTP server.
 type hammerServer struct {
 	App *app.App
 	URL string // with the prefix of the API
 }
 
-// newHammerServer builds a replica on that database. Limits are out of the way: here correctness is
-// hammered, not the gate.
+// newHammerServer builds a replica on that database. Its rate limits are very high, because these
+// tests are about correctness and not about limits.
 func newHammerServer(t *testing.T, database string) hammerServer {
 	t.Helper()
 	a, err := app.Build(t.Context(), app.Config{
@@ -85,7 +86,7 @@ type hammerReply struct {
 	Body   string
 }
 
-// Code is the error code in the body, or "".
+// Code returns the error code in the body, or "".
 func (r hammerReply) Code() string {
 	var face struct {
 		Error struct {
@@ -96,7 +97,7 @@ func (r hammerReply) Code() string {
 	return face.Error.Code
 }
 
-// Field is a text in the body, or "".
+// Field returns a text in the body, or "".
 func (r hammerReply) Field(name string) string {
 	var body map[string]any
 	_ = json.Unmarshal([]byte(r.Body), &body) // a body that is not an object has no field
@@ -104,11 +105,11 @@ func (r hammerReply) Field(name string) string {
 	return s
 }
 
-// Replayed reports whether the answer says that it is a stored one.
+// Replayed reports whether the response is a stored one.
 func (r hammerReply) Replayed() bool { return r.Header.Get("Idempotency-Replayed") == "true" }
 
-// hammerSend makes one request and reads the whole answer. Header lines come as name, value, name,
-// value.
+// hammerSend makes one request and reads the whole response. headers contains names and values in
+// turn.
 func hammerSend(ctx context.Context, client *http.Client, method, url, key, body string,
 	headers ...string,
 ) (hammerReply, error) {
@@ -116,7 +117,9 @@ func hammerSend(ctx context.Context, client *http.Client, method, url, key, body
 	if err != nil {
 		return hammerReply{}, err
 	}
-	req.GetBody = nil // or the transport itself sends a POST with an Idempotency-Key again, where nobody counts
+	// Otherwise the transport itself repeats a POST with an Idempotency-Key, and the test does not
+	// count that.
+	req.GetBody = nil
 	req.Header.Set("X-Api-Key", key)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -133,7 +136,7 @@ func hammerSend(ctx context.Context, client *http.Client, method, url, key, body
 	return hammerReply{res.StatusCode, res.Header, string(b)}, err
 }
 
-// A hammerCounter is a number kept in the description of a tag, which several replicas serve.
+// A hammerCounter is a number in the description of a tag, which several replicas serve.
 type hammerCounter struct {
 	client   *http.Client
 	replicas []hammerServer
@@ -144,8 +147,8 @@ type hammerCounter struct {
 func newHammerCounter(t *testing.T, replicas int) *hammerCounter {
 	t.Helper()
 	c := &hammerCounter{client: hammerClient(t), slug: "counter"}
-	// Durability in a crash of PostgreSQL is not tested here, and the flush to disk is most of an
-	// update's time.
+	// The test does not cover a crash of PostgreSQL, and flushing to disk takes most of an update's
+	// time.
 	database := pgtest.URL(t) + "&synchronous_commit=off"
 	for range replicas {
 		c.replicas = append(c.replicas, newHammerServer(t, database))
@@ -159,7 +162,7 @@ func newHammerCounter(t *testing.T, replicas int) *hammerCounter {
 	return c
 }
 
-// read is the number and the ETag of the record that it was read from.
+// read returns the number and the ETag of the record.
 func (c *hammerCounter) read(ctx context.Context, replica int) (int, string, error) {
 	r, err := hammerSend(ctx, c.client, http.MethodGet, c.replicas[replica%len(c.replicas)].URL+"/tags/"+c.slug, c.key,
 		"")
@@ -174,8 +177,8 @@ func (c *hammerCounter) read(ctx context.Context, replica int) (int, string, err
 	return n, etag, nil
 }
 
-// write sets the number, on the condition that etag names unless that is empty. It reports whether
-// the number was written.
+// write sets the number, with If-Match unless etag is empty. It reports whether the replica wrote
+// the number.
 func (c *hammerCounter) write(ctx context.Context, replica, n int, etag string) (bool, error) {
 	var headers []string
 	if etag != "" {
@@ -194,7 +197,7 @@ func (c *hammerCounter) write(ctx context.Context, replica, n int, etag string) 
 	return false, fmt.Errorf("write %d: %d %s", n, r.Status, r.Body)
 }
 
-// stored is the number as the database has it.
+// stored returns the number in the database.
 func (c *hammerCounter) stored(t *testing.T) int {
 	t.Helper()
 	n, err := pg.Value[int](t.Context(), c.replicas[0].App.DB, `select description::int from tag
@@ -205,8 +208,8 @@ func (c *hammerCounter) stored(t *testing.T) int {
 	return n
 }
 
-// TestHammerLosesNoUpdate: 64 writers count up together on two replicas of one database, each with
-// If-Match. No step of any of them may be lost.
+// TestHammerLosesNoUpdate: 64 writers increment a number on two replicas of one database, with
+// If-Match. No increment may be lost.
 func TestHammerLosesNoUpdate(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -219,11 +222,12 @@ func TestHammerLosesNoUpdate(t *testing.T) {
 	won := make([][]int, hammerWriters)
 	for w := range hammerWriters {
 		group.Go(func() {
-			// those who lose step back ever further, as good clients do; without it nearly all work
-			// is refused work
+			// Writers that lose wait longer and longer, as good clients do. Without that, nearly
+			// all requests would be refused.
 			pause := 200 * time.Millisecond
 			for tries := w; len(won[w]) < hammerIncrements; tries++ {
-				n, etag, err := c.read(ctx, tries) // the reading replica is not the writing one: an ETag holds on both
+				// Reads from another replica than it writes to: an ETag is valid on both.
+				n, etag, err := c.read(ctx, tries)
 				if err != nil {
 					t.Errorf("writer %d: %v", w, err)
 					return
@@ -245,7 +249,7 @@ func TestHammerLosesNoUpdate(t *testing.T) {
 	}
 	group.Wait()
 	const want = hammerWriters * hammerIncrements
-	writers := map[int]int{} // who wrote which number: each may be written once
+	writers := map[int]int{} // the writer of each number; no number may have two
 	for w, numbers := range won {
 		for _, n := range numbers {
 			if other, twice := writers[n]; twice {
@@ -266,7 +270,7 @@ func TestHammerLosesNoUpdate(t *testing.T) {
 		time.Since(start).Seconds())
 }
 
-// hammerPause waits a random moment before a retry, so that those who met do not meet again.
+// hammerPause waits a random time before a retry, so that the same writers do not collide again.
 func hammerPause(ctx context.Context, longest time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -275,8 +279,8 @@ func hammerPause(ctx context.Context, longest time.Duration) {
 }
 
 // TestHammerRounds lets all 64 writers read the same number before any of them writes. With
-// If-Match one of them wins each round. Without it, the control, all get a success, and all but one
-// have lost their update.
+// If-Match, one writer wins each round. The control writes without If-Match: all writes succeed,
+// and all updates but one are lost.
 func TestHammerRounds(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -303,7 +307,7 @@ func TestHammerRounds(t *testing.T) {
 	}
 }
 
-// hammerRound lets every writer read, and then every writer write. It returns how many writes
+// hammerRound lets every writer read, and then lets every writer write. It returns how many writes
 // succeeded.
 func hammerRound(t *testing.T, c *hammerCounter, conditional bool) int {
 	t.Helper()

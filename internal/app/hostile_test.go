@@ -16,20 +16,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"coffer/internal/bank"
-	"coffer/internal/books/account"
-	"coffer/internal/books/ledger"
-	"coffer/internal/connections/connection"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
-	"coffer/internal/platform/money"
 	"coffer/internal/platform/op"
-	"coffer/internal/platform/pg"
 	"coffer/internal/platform/text"
 )
 
-// A hostileText is a text of strangers, and the shapes in which nothing but a JSON value may hold
-// it.
+// A hostileText is a text that a stranger may write, with the shapes in which it must not appear
+// outside a JSON value.
 type hostileText struct {
 	raw    string
 	shapes []string
@@ -46,7 +40,7 @@ func hostileList(t *testing.T) []hostileText {
 		} {
 			quoted, _ := json.Marshal(s)
 			for _, shape := range []string{s, string(quoted[1 : len(quoted)-1])} {
-				// a shorter one may stand there by chance
+				// A shorter shape may appear by chance.
 				if utf8.RuneCountInString(shape) > 7 && !slices.Contains(h.shapes, shape) {
 					h.shapes = append(h.shapes, shape)
 				}
@@ -64,8 +58,8 @@ func (h hostileText) in(s string) bool {
 	return slices.ContainsFunc(h.shapes, func(shape string) bool { return strings.Contains(s, shape) })
 }
 
-// hostileDirty finds what a cleaned text never has, spelled out from the design page and not from
-// the code under test.
+// hostileDirty finds a character that cleaned text never contains. It repeats the rules of the
+// design page, instead of using the code under test.
 func hostileDirty(s string) (rune, bool) {
 	for i, r := range s {
 		switch {
@@ -84,7 +78,8 @@ var (
 	hostileKey   = regexp.MustCompile(`^[a-z_]+$`)
 	hostileID    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 	hostileField = regexp.MustCompile(`^[A-Za-z0-9_?-]{1,40}$`)
-	// our words, slugs and short ids, and the payee as the book's bank calls it
+	// A summary consists of coffer's words, slugs, short ids, and the name of the payee in the
+	// test.
 	hostileSummary = regexp.MustCompile(`^(Reverted: )*[A-Z][a-z]+( [a-z0-9:_-]+,?| [A-Za-z0-9]{8}| of Shop,?)*$`)
 	hostileHeader  = regexp.MustCompile(`^[\x20-\x7e]*$`)
 )
@@ -94,7 +89,7 @@ func hostileUUID(word string) bool {
 	return err == nil
 }
 
-// A hostileWatch checks responses for text that must not come out, and counts them.
+// A hostileWatch checks that responses contain hostile text only as JSON values, and counts them.
 type hostileWatch struct{ calls, kept, refused atomic.Int64 }
 
 func (w *hostileWatch) check(t *testing.T, h hostileText, a formAnswer) {
@@ -114,8 +109,8 @@ func (w *hostileWatch) check(t *testing.T, h hostileText, a formAnswer) {
 		if a.fault.Message == "" || !slices.Contains(errs.Codes(), a.fault.Code) {
 			t.Errorf("%q: no refusal of ours: %d %.300s", h.raw, a.status, a.body)
 		}
-		// The seeded name of which some of the texts are misspellings is a suggestion, not a
-		// repetition.
+		// Some texts are misspellings of a seeded name. The error suggests that name, which is not
+		// a repetition of the text.
 		if said := strings.ReplaceAll(fmt.Sprint(a.fault), "needs-review", ""); h.in(said) {
 			t.Errorf("%q: the refusal repeats it: %s", h.raw, said)
 		}
@@ -128,7 +123,7 @@ func (w *hostileWatch) check(t *testing.T, h hostileText, a formAnswer) {
 	w.walk(t, h, "", a.value)
 }
 
-// walk looks at every name and value of an answer.
+// walk checks every name and value in a response.
 func (w *hostileWatch) walk(t *testing.T, h hostileText, key string, v any) {
 	t.Helper()
 	switch v := v.(type) {
@@ -158,7 +153,7 @@ func (w *hostileWatch) walk(t *testing.T, h hostileText, key string, v any) {
 	}
 }
 
-// hostilePages are what the service says of itself: no data may change them.
+// hostilePages returns the texts that describe the service itself. No data may change them.
 func (b *formBook) hostilePages(t *testing.T) string {
 	t.Helper()
 	pages := ""
@@ -175,10 +170,12 @@ func (b *formBook) hostilePages(t *testing.T) string {
 	return pages
 }
 
-// hostileKeeps reports whether the text given there is kept, where it is not refused.
+// hostileKeeps reports whether an accepted text at that place is stored and shown.
 func hostileKeeps(p formPlace) bool {
 	if p.leaf != "" || p.path[0] == "filter" {
-		return false // there are dozens of conditions, each with its share of the strings; and filters are not shown
+		// There are dozens of conditions, and each gets its share of the strings. Filters are not
+		// shown.
+		return false
 	}
 	r, known, looks := p.ref()
 	s := formOne(p.prop.Schema)
@@ -186,7 +183,7 @@ func hostileKeeps(p formPlace) bool {
 		(r.registers || !looks || known && r.kind == "")
 }
 
-// call runs the op behind both roads.
+// call runs the op that a route and a tool both call.
 func (b *formBook) call(t *testing.T, o *op.Op, args map[string]any) formAnswer {
 	t.Helper()
 	answer, err := b.Runner.Call(t.Context(), o, op.Call{Actor: op.Actor{
@@ -201,9 +198,10 @@ func (b *formBook) call(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 	return a
 }
 
-// Hostile strings through every string of every op: a fifth of them where text is kept, so that each
-// string is kept in dozens of places, and a twentieth elsewhere. Some go by route and by tool, most
-// by the call behind both. In the long run all go everywhere, by route or tool.
+// TestHostileInputs puts hostile strings into every string field of every op. Where text is stored,
+// it tries a fifth of the strings, so that each string is stored in dozens of places. Elsewhere it
+// tries a twentieth. Some calls go by route or by tool, most directly to the op. The long run tries
+// all strings everywhere, by route or tool.
 func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	b, list, watch := newFormBook(t, 400), hostileList(t), &hostileWatch{}
@@ -226,14 +224,15 @@ func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for
 					var cast *formCast
 					for i, h := range list {
 						if i%40 == 0 {
-							cast = b.cast(o) // a transaction with hundreds of tags is slow
+							cast = b.cast(o) // new records, because a transaction with hundreds of tags is slow
 						}
 						if long || keeps && (i+n)%5 == 0 || (i+n)%20 == 0 {
 							args := p.args(h.raw, cast.valid(t))
 							b.hostileBeside(t, p, args)
-							answer := roads[(i/5)%len(roads)](t, o, args) // neighbors of a place take different roads
+							// Neighboring places use different ways to call.
+							answer := roads[(i/5)%len(roads)](t, o, args)
 							if o.TextOut != "" {
-								answer.block = answer.body // it is a file and no JSON
+								answer.block = answer.body // a file, not JSON
 							}
 							watch.check(t, h, answer)
 						}
@@ -263,7 +262,8 @@ func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for
 	}
 }
 
-// hostileBeside makes a call with a note change something, because only then is the note kept.
+// hostileBeside makes a call with a note also change something, because only then is the note
+// stored.
 func (b *formBook) hostileBeside(t *testing.T, p formPlace, args map[string]any) {
 	t.Helper()
 	if p.prop.Name != "note" {
@@ -281,8 +281,7 @@ func (b *formBook) hostileBeside(t *testing.T, p formPlace, args map[string]any)
 	}
 }
 
-// hostileHeaders sends the strings in headers, as far as HTTP lets them through, and as names of
-// fields.
+// hostileHeaders sends the strings in headers, as far as HTTP allows them, and as names of fields.
 func (b *formBook) hostileHeaders(t *testing.T, list []hostileText, watch *hostileWatch) {
 	t.Helper()
 	for i, h := range list {
@@ -314,7 +313,7 @@ func (b *formBook) hostileHeaders(t *testing.T, list []hostileText, watch *hosti
 			body: `{"slug":"a",` + formJSON(h.raw) + `:1}`,
 		}).read()
 		for _, d := range a.fault.Details {
-			if !hostileField.MatchString(d.Field) { // shown as far as it is a name
+			if !hostileField.MatchString(d.Field) { // only a valid field name is repeated
 				t.Errorf("%q as a name is shown as %q", h.raw, d.Field)
 			}
 		}
@@ -379,8 +378,7 @@ func (b *formBook) hostileReads(t *testing.T, list []hostileText, watch *hostile
 	}
 }
 
-// hostileExport looks at every cell of the exported categories, and that the file says what is
-// there.
+// hostileExport checks every cell of the exported categories against the stored data.
 func (b *formBook) hostileExport(t *testing.T) {
 	t.Helper()
 	file := b.serve(t, exchange{method: "GET", path: "/api/v1/categories/export"}).body
@@ -442,162 +440,5 @@ func (b *formBook) hostileLog(t *testing.T, list []hostileText) {
 		if strings.HasPrefix(words, "level=ERROR") || strings.HasPrefix(words, "level=WARN") {
 			t.Errorf("the log has %s", words)
 		}
-	}
-}
-
-// Hostile strings in everything that a bank writes: they come out cleaned, as values, and a search
-// takes them as they are.
-func TestHostileBanks(t *testing.T) {
-	t.Parallel()
-	b, list, watch := newFormBook(t, 1), hostileList(t), &hostileWatch{}
-	accounts := b.hostileLoad(t, list)
-	at := map[string]int{}
-	for i, u := range accounts {
-		at[u.String()], at[u.Short()] = i, i
-	}
-	query, summary, accountList := opNamed(t, b.ops, "transaction.list"), opNamed(t, b.ops,
-		"transaction.summary"), opNamed(t, b.ops, "account.list")
-	seen := 0
-	for road, call := range b.formSurfaces(query) {
-		for _, by := range []string{"merchant", "payee", "account", "user"} {
-			watch.check(t, hostileText{raw: "summary"},
-				b.formSurfaces(summary)[road](t, summary, map[string]any{"group_by": []any{by, "day"}}))
-		}
-		watch.check(t, hostileText{raw: "accounts"}, b.formSurfaces(accountList)[road](t, accountList, nil))
-		args := map[string]any{"fields": "all", "limit": json.Number("100")}
-		for more := true; more; {
-			a := call(t, query, args)
-			watch.check(t, hostileText{raw: "list"}, a)
-			page := a.value.(map[string]any)
-			for _, row := range page["transactions"].([]any) {
-				row := row.(map[string]any)
-				if i, ok := at[row["account_id"].(string)]; ok {
-					seen++
-					hostileRow(t, list[i], row, "name", "merchant_name", "detail", "category_primary", "category_detailed",
-						"payment_channel", "account_name")
-				}
-			}
-			next, _ := page["next_cursor"].(string)
-			args["cursor"], more = next, next != ""
-		}
-	}
-	for _, v := range b.rest(t, accountList, nil).value.([]any) {
-		row := v.(map[string]any)
-		if i, ok := at[row["id"].(string)]; ok {
-			seen++
-			hostileRow(t, list[i], row, "name", "official_name", "subtype", "mask")
-		}
-	}
-	if seen != 3*len(list) {
-		t.Errorf("%d records came back of %d", seen, 3*len(list))
-	}
-	searches := 0
-	for i, h := range list {
-		for _, mode := range []string{"contains", "words", "fuzzy"} {
-			searches++
-			b.hostileSearch(t, watch, at, i, h, mode)
-		}
-	}
-	b.hostileLog(t, list)
-	t.Logf("%d strings in 13 fields, %d records, %d searches, %d answers", len(list), seen, searches,
-		watch.calls.Load())
-}
-
-// hostileLoad puts each string into every text of a connection, an account and a transaction,
-// cleaned as the edge to a bank cleans it.
-func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.ID) {
-	t.Helper()
-	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member limit 1`)
-		if err != nil {
-			return err
-		}
-		connections, given, rows := make([]connection.NewConnection, len(list)), make([]account.Incoming,
-			len(list)), make([]ledger.Incoming, len(list))
-		for i, h := range list {
-			connections[i] = connection.NewConnection{MemberID: member, Provider: "plaid", Institution: text.Name(h.raw)}
-		}
-		ids, err := b.Connections.AddConnections(t.Context(), tx, connections)
-		if err != nil {
-			return err
-		}
-		for i, h := range list {
-			c := text.Name(h.raw)
-			given[i] = account.Incoming{
-				ConnectionID: &ids[i], Provider: "plaid", ProviderID: c.Plain(), Name: c,
-				OfficialName: c, Type: "other", Subtype: c.Plain(), Mask: c.Plain(), Currency: "EUR",
-			}
-		}
-		if accounts, err = b.Accounts.AddAccounts(t.Context(), tx, given); err != nil {
-			return err
-		}
-		day, _ := pg.ParseDate("2026-01-02")
-		for i, h := range list {
-			c := text.Name(h.raw)
-			rows[i] = ledger.Incoming{
-				AccountID: accounts[i], ProviderID: c.Plain(), Date: day, Amount: money.MustParse("1.00"),
-				Currency: "EUR",
-				Name:     c, MerchantName: c, Detail: c, CategoryPrimary: c, CategoryDetailed: c, Extra: bank.Extra{PaymentChannel: c.Plain()},
-			}
-		}
-		_, err = b.Books.Load(t.Context(), tx, slices.Values(rows))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return accounts
-}
-
-func hostileRow(t *testing.T, h hostileText, row map[string]any, fields ...string) {
-	t.Helper()
-	want := text.Name(h.raw).Plain()
-	for _, field := range fields {
-		if got, _ := row[field].(string); got != want {
-			t.Errorf("%q came out as %s %q, want %q", h.raw, field, got, want)
-		}
-	}
-}
-
-// hostileSearch looks for the string itself: it finds its own row, and in mode contains nothing
-// that has it not.
-func (b *formBook) hostileSearch(t *testing.T, watch *hostileWatch, at map[string]int, own int, h hostileText,
-	mode string,
-) {
-	t.Helper()
-	term := text.Name(h.raw).Plain()
-	look := func(typed string) formAnswer {
-		a := b.rest(t, opNamed(t, b.ops, "transaction.list"),
-			map[string]any{"search": typed, "search_mode": mode, "fields": "name,account_id", "limit": json.Number("500")})
-		watch.check(t, h, a)
-		if n := utf8.RuneCountInString(typed); a.fault.Code != "" && 0 < n && n <= 200 &&
-			strings.ReplaceAll(typed, ",", "") != "" {
-			t.Errorf("%s %q: %s", mode, typed, a.body)
-		}
-		return a
-	}
-	a := look(term)
-	// As it is typed, a text may be an amount, a tag or alternatives; in quotes it is what it is.
-	if term == "" || strings.Contains(term, `"`) {
-		return
-	}
-	if mode != "fuzzy" {
-		a = look(`"` + term + `"`)
-	}
-	if a.fault.Code != "" {
-		return
-	}
-	found := false
-	for _, v := range a.value.(map[string]any)["transactions"].([]any) {
-		row := v.(map[string]any)
-		i, hostile := at[row["account_id"].(string)]
-		found = found || hostile && i == own
-		if name := row["name"].(string); mode == "contains" &&
-			!strings.Contains(strings.ToLower(name), strings.ToLower(term)) {
-			t.Errorf("the search for %q finds %q", term, name)
-		}
-	}
-	if !found && mode != "fuzzy" {
-		t.Errorf("%s %q does not find itself", mode, term)
 	}
 }

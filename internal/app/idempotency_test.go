@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/racetest"
 )
 
-// A killDesk is one server and a caller, for stories that need no load.
+// A killDesk is one server and one caller, for tests without load.
 type killDesk struct {
 	t      *testing.T
 	server hammerServer
@@ -32,8 +32,8 @@ func newKillDesk(t *testing.T) *killDesk {
 	return d
 }
 
-// do makes a request as key, with an Idempotency-Key unless it is empty, and expects that status
-// and error code.
+// do sends a request with the API key, and with an Idempotency-Key unless idempotency is empty. The
+// response must have that status and error code.
 func (d *killDesk) do(key, method, path, body, idempotency string, status int, code string) hammerReply {
 	d.t.Helper()
 	var headers []string
@@ -50,7 +50,8 @@ func (d *killDesk) do(key, method, path, body, idempotency string, status int, c
 	return r
 }
 
-// post is do for a POST by the desk's own key, and expects the answer to be a stored one or not.
+// post sends a POST with the desk's own API key. replayed says whether the response must be a
+// stored one.
 func (d *killDesk) post(path, body, idempotency string, status int, code string, replayed bool) hammerReply {
 	d.t.Helper()
 	r := d.do(d.key, http.MethodPost, path, body, idempotency, status, code)
@@ -84,19 +85,19 @@ func TestIdempotencyKeyNamesOneCall(t *testing.T) {
 	racetest.Concurrent(t)
 	d := newKillDesk(t)
 	first := d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", false)
-	// the same call, written otherwise
+	// The same call, with other spacing.
 	again := d.post("/tags", ` { "name" : "One", "slug" : "one" } `, "k", http.StatusCreated, "", true)
 	if again.Body != first.Body || again.Header.Get("ETag") != first.Header.Get("ETag") ||
 		again.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
 		t.Errorf("the stored answer differs:\n%v %s\n%v %s", first.Header, first.Body, again.Header, again.Body)
 	}
-	// another body
+	// The same key with another body.
 	d.post("/tags", `{"slug":"two","name":"One"}`, "k", http.StatusConflict, "IDEMPOTENCY_CONFLICT", false)
-	// another route
+	// The same key on another route.
 	d.post("/categories", `{"slug":"one","name":"One"}`, "k", http.StatusConflict, "IDEMPOTENCY_CONFLICT", false)
-	// the conflicts have not replaced the answer
+	// The conflicts have not replaced the stored response.
 	d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", true)
-	// another key, another call
+	// A key that differs in case is another key.
 	d.post("/tags", `{"slug":"one","name":"One"}`, "K", http.StatusConflict, "SLUG_CONFLICT", false)
 	if n := d.count(`select count(*) from tag where slug in ('one', 'two')`); n != 1 {
 		t.Errorf("%d tags, want 1", n)
@@ -115,7 +116,7 @@ func TestIdempotencyIsPerActor(t *testing.T) {
 		t.Errorf("another actor got this actor's answer: %s", theirs.Body)
 	}
 	d.do(other, http.MethodPost, "/tags", `{"slug":"one"}`, "t", http.StatusCreated, "")
-	// their key with another body is no conflict of mine
+	// The other caller's key with another body does not conflict with mine.
 	d.post("/tags", `{"slug":"two"}`, "t", http.StatusCreated, "", false)
 }
 
@@ -126,7 +127,7 @@ func TestIdempotencyReplaysRefusals(t *testing.T) {
 	d.post("/tags", `{"slug":"taken"}`, "", http.StatusCreated, "", false)
 	first := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", false)
 	d.do(d.key, http.MethodDelete, "/tags/taken", "", "", http.StatusNoContent, "")
-	// it would succeed now, but this call was refused
+	// The same call would succeed now, but its stored response is the refusal.
 	again := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", true)
 	if again.Body != first.Body || again.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("the stored refusal differs: %s\n%s", first.Body, again.Body)
@@ -168,17 +169,17 @@ func TestIdempotencyWindow(t *testing.T) {
 	if second.Field("id") == first.Field("id") {
 		t.Error("the call did not run again after the window")
 	}
-	// the new answer has a window of its own
+	// The new response is stored for the full time again.
 	if r := d.post("/api-keys", body, "k", http.StatusCreated, "", true); r.Body != second.Body {
 		t.Errorf("the new answer is not the stored one: %s", r.Body)
 	}
 	age("24 hours 1 second")
-	// nor does the old body bind the key
+	// The old body no longer belongs to the key.
 	d.post("/api-keys", `{"name":"other","scope":"read_only"}`, "k", http.StatusCreated, "", false)
 }
 
-// TestIdempotencyInProgress holds the first call up inside the database, so that the second surely
-// meets it.
+// TestIdempotencyInProgress blocks the first call inside the database, so that the second call
+// arrives while the first one runs.
 func TestIdempotencyInProgress(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -242,8 +243,8 @@ func TestIdempotencyIsForCreating(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeepsNoSecret: the answer that shows a new API key is stored, and yet a copy of
-// the database holds no key.
+// TestIdempotencyKeepsNoSecret: the response that shows a new API key is stored, but a copy of the
+// database does not reveal the key.
 func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -257,7 +258,7 @@ func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	if n := d.count(`select count(*) from token where name = 'made'`); n != 1 {
 		t.Fatalf("%d keys were made, want 1", n)
 	}
-	d.do(made, http.MethodGet, "/keys/me", "", "", http.StatusOK, "") // it is the key that it says it is
+	d.do(made, http.MethodGet, "/keys/me", "", "", http.StatusOK, "") // the key works
 	dump := killDump(t, d.server.App.DB)
 	hash := sha256.Sum256([]byte(made))
 	for name, known := range map[string]string{
@@ -269,7 +270,7 @@ func TestIdempotencyKeepsNoSecret(t *testing.T) {
 		}
 	}
 	for _, key := range []string{d.key, made} {
-		bond := sha256.Sum256([]byte("bond " + key)) // what opens the stored answer
+		bond := sha256.Sum256([]byte("bond " + key)) // this decrypts the stored response
 		random := strings.TrimPrefix(key, "coffer_")
 		for name, secret := range map[string]string{
 			"an API key": key, "its random part": random,
@@ -288,7 +289,7 @@ func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	}
 }
 
-// killDump is every row of every table as text, binary columns in hex.
+// killDump returns every row of every table as text, with binary columns in hex.
 func killDump(t *testing.T, db *pg.DB) string {
 	t.Helper()
 	tables, err := pg.Values[string](t.Context(), db, `

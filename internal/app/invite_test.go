@@ -20,7 +20,7 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// invite makes an invitation and returns the path of its link.
+// invite creates an invitation and returns the path of its link.
 func (w *world) invite(t *testing.T, member string) string {
 	t.Helper()
 	x := exchange{method: "POST", path: "/api/v1/users/" + member + "/invitation", key: w.key}
@@ -39,8 +39,8 @@ func (w *world) invite(t *testing.T, member string) string {
 
 var requestID = regexp.MustCompile(`Request [0-9a-f-]+`)
 
-// A member is invited, chooses a password that nobody else learns, and is in. Everything that the
-// service wrote, answered and stored is then searched for the password and for the link.
+// TestInvitation: an invited member chooses a password that nobody else learns, and is signed in.
+// The test then searches the log, the responses and the database for the password and the link.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	var written apptest.Log
@@ -79,7 +79,7 @@ func TestInvitation(t *testing.T) {
 		return r
 	}
 	one := &visitor{world: w}
-	for range 3 { // looking uses nothing up
+	for range 3 { // viewing the page does not use the invitation up
 		if r := see(one, "GET", path, nil, 200); !strings.Contains(r.body, "Welcome, Kim") ||
 			!strings.Contains(r.body, "kim@example.com") {
 			t.Errorf("the page: %s", r.body)
@@ -88,7 +88,8 @@ func TestInvitation(t *testing.T) {
 	for _, weak := range []string{"short", "password123", "kim@example.com", "Household1"} {
 		see(one, "POST", path, url.Values{"password": {weak}}, 400)
 	}
-	lee := &visitor{world: w} // a member without an email address must give one, and sees one error about it
+	// A member without an email address must enter one, and sees one error about it.
+	lee := &visitor{world: w}
 	faulty := see(lee, "POST", w.invite(t, made(t, lee, "/api/v1/users", `{"name":"Lee"}`)),
 		url.Values{"password": {chosen}, "email": {""}}, 400)
 	if n := strings.Count(faulty.body, "Email must"); n != 1 {
@@ -107,7 +108,8 @@ func TestInvitation(t *testing.T) {
 	if requestID.ReplaceAllString(used.body, "") != requestID.ReplaceAllString(unknown.body, "") {
 		t.Errorf("used up and unknown differ:\n%s\n%s", used.body, unknown.body)
 	}
-	// It also lets in a member who has lost the password, and ends the open sessions.
+	// An invitation also lets in a member who has lost the password. It ends the member's open
+	// sessions.
 	again := w.invite(t, kim)
 	other := &visitor{world: w}
 	see(other, "POST", again, url.Values{"password": {chosen + " again"}}, http.StatusSeeOther)
@@ -124,7 +126,8 @@ func TestInvitation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Failures are logged by their route.
+	// Make a request fail: the log must show its route, not its path, which contains the link's
+	// token.
 	if _, err := w.DB.Exec(t.Context(), `alter table ticket rename to mislaid`); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,7 @@ func TestInvitation(t *testing.T) {
 	}
 }
 
-// Only admins invite, after a fresh sign-in, and no agent does.
+// TestWhoMayInvite: only admins can invite, after a recent sign-in. Agents cannot.
 func TestWhoMayInvite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -194,8 +197,8 @@ func TestWhoMayInvite(t *testing.T) {
 	}
 }
 
-// A password that an admin set is replaced at the first sign-in, on the page; over the API it opens
-// nothing.
+// TestAdminsPasswordIsReplaced: a member who signs in with a password that an admin set must
+// replace it on the page. Over the API this password does not sign in.
 func TestAdminsPasswordIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -253,8 +256,8 @@ func TestJoiningWithAPasskey(t *testing.T) {
 	}
 }
 
-// An invitation ends when a sign-in method is added for its member: an older link must not have the
-// last word.
+// TestInvitationsEndWithASignInMethod: an invitation ends when its member gets a sign-in method.
+// Otherwise an older link could still replace it.
 func TestInvitationsEndWithASignInMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

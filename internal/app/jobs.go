@@ -15,14 +15,14 @@ import (
 	"coffer/internal/surface/rest"
 )
 
-// kinds is every sort of long work; each entry names what does it.
+// kinds lists every kind of job with the function that does the work.
 func (a *App) kinds() []job.Kind {
 	return slices.Concat(a.Rules.Kinds(), a.Links.Kinds(), a.Connections.Kinds(), a.Statements.Kinds(),
 		a.Removals.Kinds(),
 		a.Hooks.Kinds(), a.Archive.Kinds(), a.Undo.Kinds(), []job.Kind{a.Workflows.Kind(a.Agent.Work)})
 }
 
-// JobResults returns what the jobs of each kind come to, for documents.
+// JobResults returns the result schemas of each kind of job, for documents.
 func JobResults() map[string][]*op.Schema {
 	out := map[string][]*op.Schema{}
 	for _, k := range idle().kinds() {
@@ -31,7 +31,8 @@ func JobResults() map[string][]*op.Schema {
 	return out
 }
 
-// jobEvents is the stream of a job. It is not an op, because its response lasts as long as the job.
+// jobEvents returns the route that streams a job's events. It is not an op, because its response
+// lasts as long as the job.
 func (a *App) jobEvents() rest.Raw {
 	return rest.Raw{
 		Route: "GET " + rest.Prefix + "/jobs/{job_id}/events", Scope: op.Read, NoQuery: true,
@@ -41,8 +42,8 @@ func (a *App) jobEvents() rest.Raw {
 	}
 }
 
-// calendar is the feed of a calendar link. It is not an op, because the token in its address is the
-// caller's only credential: calendar apps send no other.
+// calendar returns the route that serves the feed of a calendar link. It is not an op, because the
+// token in its address is the only credential: calendar apps send no other.
 func (a *App) calendar() rest.Raw {
 	return rest.Raw{
 		Route: "GET " + auth.CalendarPath + "{file}", Scope: op.Open, Name: "calendar.feed", Type: "text/calendar",
@@ -58,7 +59,8 @@ func (a *App) calendar() rest.Raw {
 				return err
 			}
 			w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
-			_, _ = io.WriteString(w, ahead.Calendar(link.Amounts, time.Now())) // a reader that has gone needs no answer
+			// A client that has disconnected needs no response.
+			_, _ = io.WriteString(w, ahead.Calendar(link.Amounts, time.Now()))
 			return nil
 		},
 	}
@@ -66,8 +68,8 @@ func (a *App) calendar() rest.Raw {
 
 const calendarDays = 183
 
-// transcript streams the messages, calls and results of a run. It is not an op, because it lasts as
-// long as the run.
+// transcript returns the route that streams the messages, calls and results of a run. It is not an
+// op, because its response lasts as long as the run.
 func (a *App) transcript() rest.Raw {
 	return rest.Raw{
 		Route: "GET " + rest.Prefix + "/workflow-runs/{id}/transcript", Scope: op.Read,

@@ -21,13 +21,15 @@ import (
 	"coffer/internal/surface/rest"
 )
 
-// Work for these tests: counting, which can be held at a number, and failing.
+// countWork is the work of these tests: to count up to a number, and to fail with a message if
+// there is one.
 type countWork struct {
 	To   int    `json:"to"`
 	Fail string `json:"fail,omitempty"`
 }
 
-// countKind counts, a number a batch; before each it waits for gate, if there is one.
+// countKind returns a kind of job that counts one number per batch. If there is a gate, each number
+// first waits for a value from it.
 func countKind(gate <-chan struct{}) job.Kind {
 	return job.Kind{Name: "count", Unit: "numbers", Work: func(ctx context.Context, run *job.Run) (any, error) {
 		var in countWork
@@ -90,7 +92,7 @@ func (w *world) work(t testing.TB) (stop func()) {
 	return stop
 }
 
-// fillJobs leaves one job that succeeded, one that failed and one that waits for tomorrow.
+// fillJobs leaves one job that succeeded, one that failed, and one that is due tomorrow.
 func (w *world) fillJobs(t testing.TB) {
 	t.Helper()
 	w.Jobs.Add(countKind(nil))
@@ -104,7 +106,7 @@ func (w *world) fillJobs(t testing.TB) {
 	w.enqueue(t, countWork{To: 5}, job.Options{RunAt: time.Now().Add(24 * time.Hour)})
 }
 
-// startOp begins a count as an op of a domain would.
+// startOp returns an op that starts a count, as an op of a domain would.
 func startOp(w *world) *op.Op {
 	type in struct {
 		To int `json:"to"`
@@ -207,7 +209,8 @@ func TestLongWorkInTheDocument(t *testing.T) {
 	}
 }
 
-// Over HTTP the wait is a parameter, and many who wait leave the pool to others.
+// TestWaitingOverHTTP: over HTTP the wait is a query parameter. Many waiting callers do not use up
+// the connection pool.
 func TestWaitingOverHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -216,7 +219,7 @@ func TestWaitingOverHTTP(t *testing.T) {
 	w.work(t)
 	made := w.enqueue(t, countWork{To: 1}, job.Options{})
 	var group sync.WaitGroup
-	for range 30 { // the pool has 10
+	for range 30 { // more than the pool's 10 connections
 		group.Go(func() {
 			x := exchange{method: "GET", path: "/api/v1/jobs/" + made.ShortID + "?wait=30s", key: w.key}
 			r := w.send(t, x)
@@ -239,7 +242,8 @@ type sseEvent struct {
 	job      job.Job
 }
 
-// events opens a job's stream; next returns its next event, or false at its end.
+// events opens a job's event stream. next returns the next event, or false when the stream has
+// ended.
 func (w *world) events(ctx context.Context, t *testing.T, which string,
 	header ...string,
 ) (next func() (sseEvent, bool)) {
@@ -309,14 +313,14 @@ func TestJobEvents(t *testing.T) {
 		}
 		if e.job.State == job.Running && e.job.Progress.Done > seen {
 			if seen = e.job.Progress.Done; seen < 3 {
-				gate <- struct{}{} // one more may be counted now that this was seen
+				gate <- struct{}{} // the test has seen this number, so the job can count the next
 			}
 		}
 	}
 	if _, more := next(); more {
 		t.Error("the stream goes on after done")
 	}
-	// One who comes back after the end, with whatever it remembers, learns the end.
+	// A client that reconnects after the end gets the last event, whatever id it sends.
 	if e, ok := w.events(t.Context(), t, made.ShortID, "Last-Event-ID", "2")(); !ok || e.name != "done" {
 		t.Errorf("after the end: %+v", e)
 	}
@@ -326,7 +330,8 @@ func TestJobEvents(t *testing.T) {
 	}
 }
 
-// A client that goes and a server that stops both end the stream; neither ends the job.
+// TestJobEventsEndWithTheirClientAndServer: a stream ends when its client disconnects and when its
+// server stops. The job ends in neither case.
 func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -338,7 +343,7 @@ func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 	gone := w.events(ctx, t, made.ID.String())
 	stays := w.events(t.Context(), t, made.ID.String())
 	for _, next := range []func() (sseEvent, bool){gone, stays} {
-		for { // to where the work waits
+		for { // until the job waits at the gate
 			e, ok := next()
 			if !ok {
 				t.Fatal("the stream ended before its job ran")
@@ -353,7 +358,7 @@ func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 		t.Error("a client that has left got an event")
 	}
 	stop()
-	for { // it ends, although its job does not
+	for { // the stream must end without a done event
 		e, ok := stays()
 		if !ok {
 			break

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// sealed are all columns that hold sealed values; rotation goes through them.
+// sealed lists all columns that hold sealed values. Key rotation reads this list.
 var sealed = []pg.SealedColumn{
 	{Table: "instance", Column: "seal_check", Key: "id"},
 	{Table: "connection", Column: "credentials", Key: "id"},
@@ -34,8 +34,8 @@ var (
 	checkText  = []byte("coffer")
 )
 
-// checkKey makes sure that the encryption key is the one that sealed the stored secrets; the first
-// key is remembered.
+// checkKey returns an error unless the encryption key is the one that sealed the stored secrets. It
+// remembers the first key.
 func (a *App) checkKey(ctx context.Context) error {
 	stored, err := pg.Value[[]byte](ctx, a.DB, `select seal_check from instance`)
 	if err != nil {
@@ -49,8 +49,8 @@ func (a *App) checkKey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// Of several servers that start at once with different keys one must win, and the others
-		// must notice.
+		// If several servers start at the same time with different keys, one must win and the
+		// others must notice.
 		if _, err := pg.Exec(ctx, a.DB, `update instance set seal_check = $1
 			where seal_check is null`, mark); err != nil {
 			return err
@@ -65,11 +65,11 @@ func (a *App) checkKey(ctx context.Context) error {
 	return nil
 }
 
-// errLook ends a transaction whose effects were only to be seen.
+// errLook rolls back a transaction that only counted what it would clear.
 var errLook = errors.New("only looked")
 
-// forgetCommand is the way on when the encryption key is lost. It is not an op, because it needs
-// the server's keys.
+// forgetCommand lets a household continue after its encryption key was lost. It is not an op,
+// because it needs the server's keys.
 func forgetCommand(c *cli.CLI, config Config) *cobra.Command {
 	lost := false
 	cmd := &cobra.Command{
@@ -103,7 +103,8 @@ and everything else stay. Stop all servers first. If you still have the old key,
 	return cmd
 }
 
-// forgetKey clears what cannot be opened and sets the new check, or only looks.
+// forgetKey clears the values that the current key cannot decrypt, and remembers the current key.
+// If really is false, it only reports them.
 func (a *App) forgetKey(ctx context.Context, really bool) (found archive.Lost, err error) {
 	err = a.DB.InTx(ctx, func(tx pg.Tx) error {
 		if found, err = archive.ForgetKey(ctx, tx, a.Ring, sealed); err == nil && !really {

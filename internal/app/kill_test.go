@@ -22,9 +22,10 @@ import (
 
 const (
 	killCreates = 1000
-	killSends   = 3 // of each create, at the same time, with one Idempotency-Key
+	// Each create is sent this often at the same time, with one Idempotency-Key.
+	killSends   = 3
 	killKills   = 20
-	killWorkers = 20 // creates under way at the same time
+	killWorkers = 20 // concurrent creates
 )
 
 // A killLoad sends creates and counts what happens to them.
@@ -34,8 +35,9 @@ type killLoad struct {
 	key    string
 
 	life    atomic.Int64 // how many times the server was killed
-	written atomic.Int64 // requests that were sent whole and have no answer yet
-	// of these, by the life of the server that got them, those whose answer never came
+	written atomic.Int64 // requests that were sent completely and have no response yet
+	// How many of these requests never got a response, by the life of the server that received
+	// them.
 	cut       [killKills + 1]atomic.Int64
 	refused   atomic.Int64               // attempts that found no server
 	running   atomic.Int64               // responses with IDEMPOTENCY_IN_PROGRESS
@@ -44,7 +46,7 @@ type killLoad struct {
 	answers   [killCreates][]hammerReply // by create, one for each sender
 }
 
-// A killConn knows to which life of the server it leads.
+// A killConn remembers which life of the server it connects to.
 type killConn struct {
 	net.Conn
 	life int64
@@ -56,14 +58,14 @@ func newKillLoad(t *testing.T, server *apptest.Server, key string) *killLoad {
 	l.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn,
 		error,
 	) {
-		life := l.life.Load() // counted between the end of one process and the start of the next
+		life := l.life.Load() // the counter changes after one process ends and before the next starts
 		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
 		return &killConn{c, life}, err
 	}
 	return l
 }
 
-// attempt makes one request and watches whether it was under way when the server died.
+// attempt makes one request and notices whether the server died while the request was running.
 func (l *killLoad) attempt(ctx context.Context, body, idempotency string) (hammerReply, error) {
 	const (
 		fresh = iota
@@ -74,7 +76,7 @@ func (l *killLoad) attempt(ctx context.Context, body, idempotency string) (hamme
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { life.Store(info.Conn.(*killConn).life) },
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil && state.CompareAndSwap(fresh, sent) { // the answer can be there before the hook runs
+			if info.Err == nil && state.CompareAndSwap(fresh, sent) { // the response can arrive before this hook runs
 				l.written.Add(1)
 			}
 		},
@@ -96,7 +98,7 @@ func (l *killLoad) attempt(ctx context.Context, body, idempotency string) (hamme
 	return r, err
 }
 
-// send repeats a request until it gets an answer that is one.
+// send repeats a request until it gets a final response.
 func (l *killLoad) send(ctx context.Context, body, idempotency string) (hammerReply, error) {
 	for {
 		r, err := l.attempt(ctx, body, idempotency)
@@ -129,7 +131,7 @@ func (l *killLoad) create(ctx context.Context, n int) error {
 	return errors.Join(failures...)
 }
 
-// run makes all creates, some at a time, and closes completed when no more will come.
+// run makes all creates, several at a time, and closes completed at the end.
 func (l *killLoad) run(ctx context.Context, t *testing.T) {
 	t.Helper()
 	var next atomic.Int64
@@ -165,7 +167,8 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Serve
 			time.Now().Before(deadline); {
 			hammerPause(ctx, 100*time.Microsecond)
 		}
-		// Another moment of theirs each time, because how soon the effect is there depends on the machine.
+		// Wait a different time before each kill, because the time until a request has an effect
+		// depends on the machine.
 		hammerPause(ctx, time.Duration(2+5*(k%10))*time.Millisecond)
 		n := l.written.Load()
 		if err := s.Kill(); err != nil {
@@ -183,12 +186,12 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Serve
 }
 
 // TestKillCreatesOnce sends 1,000 creates, each three times at once with one Idempotency-Key, while
-// the server is killed twenty times. Every create must happen once, and all who asked for it must
-// get the same answer.
+// the test kills the server twenty times. Every create must happen exactly once, and all three
+// senders must get the same response.
 func TestKillCreatesOnce(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
-	direct := newHammerServer(t, database) // makes the key, and looks at the database afterwards
+	direct := newHammerServer(t, database) // creates the key, and later reads the database
 	key, _ := hammerKey(t, direct.App, "kill")
 	server := apptest.Start(t, apptest.Program(t), database)
 	ctx, cancel := context.WithTimeout(t.Context(), hammerPatience)
@@ -199,7 +202,7 @@ func TestKillCreatesOnce(t *testing.T) {
 	running.Go(func() { load.run(ctx, t) })
 	inFlight := load.killAlong(ctx, t, server)
 	if len(inFlight) < killKills {
-		cancel() // the server may be gone: nobody needs to ask it any longer
+		cancel() // the server may be gone; stop all waiting requests
 	}
 	running.Wait()
 	took := time.Since(start)
@@ -215,7 +218,8 @@ func TestKillCreatesOnce(t *testing.T) {
 		}
 	}
 	replayed, recovered := load.check(t, direct.App.DB)
-	// Whether a kill hits the moment between effect and answer is chance; how many did is in the log.
+	// Chance decides whether a kill hits the moment between the effect and the response. The log
+	// has the number.
 	if replayed == 0 {
 		t.Error("no answer was a stored one")
 	}
@@ -231,9 +235,9 @@ func TestKillCreatesOnce(t *testing.T) {
 		slices.Max(server.Starting).Round(time.Millisecond))
 }
 
-// check compares the responses that the senders got with each other and with the database. It
-// returns how many of them were stored ones, and how many creates nobody saw run, because a kill
-// lost the first response.
+// check compares the senders' responses with each other and with the database. replayed is the
+// number of stored responses. recovered is the number of creates whose first response nobody
+// received, because a kill lost it.
 func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 	t.Helper()
 	type row struct {
@@ -282,8 +286,8 @@ func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 	return replayed, recovered
 }
 
-// TestKillControl is the same load without a key: of three who ask for one tag two are refused, and
-// three who ask for an API key make three.
+// TestKillControl sends the same load without an Idempotency-Key. Of three creates of one tag, two
+// are refused. Three creates of an API key create three keys.
 func TestKillControl(t *testing.T) {
 	t.Parallel()
 	const creates = 30

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// any returns the short id of one record that a query finds, or one that nobody has.
+// any returns the short id of a random record from a query's result, or an id that no record has.
 func (s *said) any(sql string) string {
 	s.Helper()
 	ids, err := pg.Values[string](s.Context(), s.DB, sql)
@@ -35,8 +35,8 @@ func (s *said) day() string {
 	return fmt.Sprintf("2026-%02d-%02d", 1+s.dice.IntN(6), 1+s.dice.IntN(28))
 }
 
-// kinds are the ways to change the books besides the transactions of banks, each with arguments that
-// fit now or are refused.
+// kinds maps the ops that change the books, other than transactions from banks, to functions that
+// return arguments. Arguments that do not fit the current books are refused.
 func (s *said) kinds() map[string]func() map[string]any {
 	account := func() string { return s.any(`select short_id from account where deleted_at is null order by id`) }
 	byHand := func() string {
@@ -188,7 +188,7 @@ func (s *said) kinds() map[string]func() map[string]any {
 	}
 }
 
-// since are the changes after a number, newest first.
+// since returns the changes after a sequence number, newest first.
 func (s *said) since(seq int64) []id.ID {
 	s.Helper()
 	list, err := pg.Values[id.ID](s.Context(), s.DB, `select id from change where seq > $1 order by seq desc`, seq)
@@ -198,7 +198,7 @@ func (s *said) since(seq int64) []id.ID {
 	return list
 }
 
-// make makes so many changes of random kinds, as a person or an agent.
+// make makes changes of random kinds, as a person or an agent, until there are that many.
 func (s *said) make(changes int, seq int64, without ...string) {
 	s.Helper()
 	kinds := s.kinds()
@@ -235,7 +235,7 @@ func (s *said) make(changes int, seq int64, without ...string) {
 	}
 }
 
-// revertOne reverts a change as a person, and reports whether nothing of it is left.
+// revertOne reverts a change as a person, and reports whether all of it was reverted.
 func (s *said) revertOne(change id.ID) (whole bool) {
 	s.Helper()
 	ctx := op.WithActor(s.Context(), s.actors[0])
@@ -250,9 +250,9 @@ func (s *said) revertOne(change id.ID) (whole bool) {
 	return whole
 }
 
-// 200 changes of every kind are reverted, newest first and in random order: the books and their
-// totals are as before. A change that a later one depends on waits for the revert of that one. The
-// control leaves one revert out.
+// TestEveryKindIsReverted makes 200 changes of all kinds, and reverts them newest first and in
+// random order. Afterward the books and their totals are as before. A change that a later one
+// depends on can only be reverted after that one. The control leaves one revert out.
 func TestEveryKindIsReverted(t *testing.T) {
 	t.Parallel()
 	changes := 200
@@ -262,7 +262,7 @@ func TestEveryKindIsReverted(t *testing.T) {
 	w := newWorldOn(t, pgtest.URL(t)+"&synchronous_commit=off", app.Config{})
 	w.fillLinks(t)
 	w.work(t)
-	w.onlyPropose(t) // an agent's rules wait for a person, whose verdict is reverted too
+	w.onlyPropose(t) // an agent's rules wait for a person, whose decision is reverted too
 	s := &said{world: w, T: t, tally: map[string]int{}}
 	for _, kind := range []string{op.User, op.User, op.Agent} {
 		s.actors = append(s.actors, op.Actor{Type: kind, ID: id.New(), Name: kind, Scope: op.Full})

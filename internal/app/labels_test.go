@@ -13,19 +13,20 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// labels give ids numbers in the order in which they appear, so that a story reads the same on
-// every database.
+// labels numbers ids in the order in which they appear, so that a story reads the same on every
+// database.
 type labels struct {
 	shorts, full []string
-	cursor       string // the last one, $cursor in a step
+	cursor       string // the last cursor; a step refers to it as $cursor
 }
 
-// aboutRule is the summary of a change of one rule, which has no slug to be called by.
+// aboutRule matches the summary of a change to one rule. A rule has no slug, so the summary
+// contains its id.
 var aboutRule = regexp.MustCompile(`^(.* rule )([0-9A-Za-z]{8})$`)
 
 var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
 
-// nobody is an id that a story sends and nothing has.
+// nobody is an id that no record has. Stories send it.
 const nobody = "gone0000"
 
 func (l *labels) number(short, full string) int {
@@ -37,8 +38,8 @@ func (l *labels) number(short, full string) int {
 	return i + 1
 }
 
-// meet numbers the ids of a shaped answer in the order of the route's, before the tool's leaner one
-// is read: it may leave some out.
+// meet numbers the ids of a shaped response in the order of the route's response. It does so before
+// the tool's shorter result is read, which may leave some ids out.
 func (l *labels) meet(t *testing.T, w *world, o *op.Op, st *step, run player) {
 	t.Helper()
 	if !o.Writes && o.IsShaped() && reflectsTool(o, "", run) {
@@ -70,7 +71,7 @@ func (l *labels) normal(t *testing.T, _ *op.Op, body string) string {
 	return pretty(l.walk("", v))
 }
 
-// decode reads JSON with its numbers as they were written.
+// decode reads JSON and keeps the spelling of its numbers.
 func decode(body string) (any, bool) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(body))
@@ -83,7 +84,7 @@ func (l *labels) walk(key string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(mapKeys(v)) { // id comes before short_id
-			if key == "ids" { // by what they are of
+			if key == "ids" { // the values of this map are ids
 				v[k] = l.walk("id", v[k])
 				continue
 			}

@@ -16,21 +16,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A LAN is what serve --lan adds: HTTPS in the home network, with the household's own certificate
+// A LAN is what serve --lan adds: HTTPS on the home network, with the household's own certificate
 // authority.
 type LAN struct {
 	Authority *lan.Authority
-	Hosts     []string // addresses and names that certificates are for
+	Hosts     []string // addresses and names on the certificates
 }
 
-// lanPort is where --lan serves unless a flag chooses another port.
+// lanPort is the port of serve --lan unless a flag chooses another.
 const lanPort = 8443
 
-// authorityPath is where phones get the authority's certificate.
+// authorityPath is the path at which phones download the authority's certificate.
 const authorityPath = "/authority.crt"
 
-// handler serves the authority's certificate beside everything else. It is not a secret, and a
-// phone needs it before it can trust the rest.
+// handler serves the authority's certificate in addition to next. The certificate is not secret,
+// and a phone needs it before it can trust the server.
 func (l *LAN) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != authorityPath || r.Method != http.MethodGet {
@@ -44,7 +44,7 @@ func (l *LAN) handler(next http.Handler) http.Handler {
 	})
 }
 
-// secure is how the server speaks TLS; nil if it does not.
+// secure returns the TLS configuration of the server, or nil if it does not use TLS.
 func (c Config) secure() (*tls.Config, error) {
 	switch {
 	case c.LAN != nil:
@@ -60,7 +60,7 @@ func (c Config) secure() (*tls.Config, error) {
 	return nil, nil
 }
 
-// serveCommand serves, in the home network on request.
+// serveCommand runs the server, with --lan on the home network.
 func serveCommand(config Config) *cobra.Command {
 	var home bool
 	var address, name, directory string
@@ -99,7 +99,7 @@ prints the address as a QR code for a phone.`,
 	return serve
 }
 
-// atHome makes the configuration one for the home network.
+// atHome changes the configuration so that the server serves the home network.
 func (c *Config) atHome(address, name string, port int, directory string) error {
 	if c.PublicURL != "" || c.TLSCert != "" {
 		return errs.New(errs.ValidationError, "--lan can't be combined with COFFER_PUBLIC_URL or "+
@@ -136,8 +136,9 @@ func (c *Config) atHome(address, name string, port int, directory string) error 
 	return c.check()
 }
 
-// homeAddress returns this machine's address on the home network, and where to listen for it. A
-// container does not have the address at which phones reach it: it listens on all that it has.
+// homeAddress returns this machine's address on the home network, and the address to listen on. A
+// container's own addresses are not those that phones reach, so the server in it listens on all of
+// them.
 func (c *Config) homeAddress(flag string) (at net.IP, listen string, err error) {
 	given, name := flag, "--lan-address"
 	if given == "" {
@@ -158,7 +159,7 @@ func (c *Config) homeAddress(flag string) (at net.IP, listen string, err error) 
 	return at, at.String(), nil
 }
 
-// invite prints how a phone gets in.
+// invite prints how to open coffer on a phone.
 func invite(out io.Writer, c Config) {
 	address := c.address()
 	fmt.Fprintf(out, "\nOn a phone on the same network, scan this or open %s\n\n", address)

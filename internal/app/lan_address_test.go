@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// In a container the home network's address is not the machine's own: the server listens on all
-// addresses and shows the one that phones reach.
+// TestHomeAddress: a container does not have the home network's address. The server in it listens
+// on all addresses, and shows the address that phones can reach.
 func TestHomeAddress(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, setting, at, listen, fault string }{
@@ -14,7 +14,7 @@ func TestHomeAddress(t *testing.T) {
 		{setting: "192.0.2.7", fault: "COFFER_LAN_ADDRESS must be a private address"},
 		{flag: "box", fault: "--lan-address must be a private address"},
 		{setting: "10.255.254.253", at: "10.255.254.253", listen: ""},
-		{setting: "127.0.0.1", at: "127.0.0.1", listen: "127.0.0.1"}, // it is here
+		{setting: "127.0.0.1", at: "127.0.0.1", listen: "127.0.0.1"}, // this machine has the address
 		{flag: "192.168.1.20", setting: "10.255.254.253", at: "192.168.1.20", listen: "192.168.1.20"},
 	} {
 		config := Config{LANAddress: c.setting}

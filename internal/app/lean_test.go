@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// In a tool's answer every id is short, also those within conditions, actions, what a rule would
-// do, and what a dry run would change.
+// TestToolsPrintNoUUID: in a tool's result every id is short. This includes ids in conditions, in
+// actions, in the effects of a rule, and in a dry run.
 func TestToolsPrintNoUUID(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 3)

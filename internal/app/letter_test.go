@@ -23,8 +23,8 @@ import (
 
 var hexColor = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
-// Tags and categories have a hex color, however they were made; a cleared one is empty where it is
-// a value, and has one where a tool shows it.
+// TestEverythingHasAColor: tags and categories have a hex color, however they were created. After a
+// client clears the color, REST returns "" and tools still return a hex color.
 func TestEverythingHasAColor(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 1)
@@ -35,7 +35,7 @@ func TestEverythingHasAColor(t *testing.T) {
 	b.do(t, "category.import", map[string]any{"tsv": "slug\tdisplay_name\nfrom_file\tFrom a file\n"})
 	if !hexColor.MatchString(fmt.Sprint(plain["color"])) || !hexColor.MatchString(fmt.Sprint(primary["color"])) ||
 		child["color"] != primary["color"] {
-		t.Errorf("made without a colour: %v, %v and below it %v", plain["color"], primary["color"], child["color"])
+		t.Errorf("made without a color: %v, %v and below it %v", plain["color"], primary["color"], child["color"])
 	}
 	if cleared := b.do(t, "tag.update", map[string]any{"slug": "plain", "color": ""}); cleared["color"] != "" {
 		t.Errorf("an empty string is a value: %v", cleared["color"])
@@ -49,13 +49,13 @@ func TestEverythingHasAColor(t *testing.T) {
 			}
 		}
 		if seen < 3 {
-			t.Errorf("control: %s shows %d colours", tool, seen)
+			t.Errorf("control: %s shows %d colors", tool, seen)
 		}
 	}
 }
 
-// An empty string is a value wherever a field may be empty; an account of no name of its own is
-// shown by the bank's.
+// TestEmptyStringsAreValues: an empty string is stored wherever a field may be empty. An account
+// with an empty name of its own is shown with the bank's name.
 func TestEmptyStringsAreValues(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 1)
@@ -78,8 +78,8 @@ func TestEmptyStringsAreValues(t *testing.T) {
 	}
 }
 
-// Every GET is open to read_only but the sensitive ones that the interface names, with their single
-// records.
+// TestReadOnlyReadsEverythingElse: a read_only key can call every GET except the sensitive ones
+// that the interface names, including their single records.
 func TestReadOnlyReadsEverythingElse(t *testing.T) {
 	t.Parallel()
 	sensitive := []string{"/api-keys", "/api-keys/{id}", "/users/{user_id}/login", "/webhook-events"}
@@ -90,8 +90,8 @@ func TestReadOnlyReadsEverythingElse(t *testing.T) {
 	}
 }
 
-// Before a household is set up the probe says which providers are configured; afterwards it says
-// nothing.
+// TestBootstrapNamesProviders: before a household is set up, the bootstrap lists the configured
+// providers. Afterward it lists nothing.
 func TestBootstrapNamesProviders(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{
@@ -110,7 +110,7 @@ func TestBootstrapNamesProviders(t *testing.T) {
 	}
 }
 
-// Every refusal for a limit says which one, in headers.
+// TestLimitsAreInHeaders: every refusal because of a limit names the limit in headers.
 func TestLimitsAreInHeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{RatePerMinute: 60, RateBurst: 5, AuthFailures: 3, LoginsPerMinute: 2})
@@ -133,8 +133,8 @@ func TestLimitsAreInHeaders(t *testing.T) {
 	}
 }
 
-// A client that writes its whole body before it reads sees why it was refused, also where the
-// server knew from the first line.
+// TestRefusalsReachWhoWritesFirst: a client that sends its whole body before it reads still gets
+// the reason of a refusal. This also holds if the server refused after the first line.
 func TestRefusalsReachWhoWritesFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -161,7 +161,7 @@ func TestRefusalsReachWhoWritesFirst(t *testing.T) {
 				t.Errorf("%s: writing broke off: %v", name, err)
 			}
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)
-			// whole at once, not in chunks
+			// The response is complete and not chunked.
 			if err != nil || res.StatusCode < 400 || res.StatusCode >= 500 || res.ContentLength <= 0 {
 				t.Errorf("%s: %v %v", name, res, err)
 			} else {
@@ -172,14 +172,14 @@ func TestRefusalsReachWhoWritesFirst(t *testing.T) {
 	}
 }
 
-// The made-up household comes through the rules as one from a bank does, unless somebody is in a
-// hurry.
+// TestSeedGoesThroughTheRules: the rules act on the sample household as on a real one, unless --raw
+// skips them to save time.
 func TestSeedGoesThroughTheRules(t *testing.T) {
 	t.Parallel()
 	binary := apptest.Program(t)
 	for _, c := range []struct {
 		flags                []string
-		reviewed, hits, tags int64 // of 300, at least
+		reviewed, hits, tags int64 // the least counts for 300 transactions
 		changes              bool
 	}{
 		{[]string{"--end", "2026-05-31"}, 300, 300, 50, true},

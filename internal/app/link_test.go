@@ -20,7 +20,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A desk is a world with both providers, as coffer sandbox runs them.
+// A desk is a world with simulators of both providers, as coffer sandbox runs them.
 type desk struct {
 	*world
 	plaid  *banks.Plaid
@@ -93,13 +93,13 @@ func (d *desk) outcome(t *testing.T, token string) linkOutcome {
 	return o
 }
 
-// page asks for the page as a browser does, without any key.
+// page requests the page as a browser does, without an API key.
 func (d *desk) page(t *testing.T, s linkSession) reply {
 	t.Helper()
 	return d.send(t, exchange{method: http.MethodGet, path: s.path})
 }
 
-// post sends a form of the page; redirects lead back to it.
+// post posts a form to the page and follows redirects back to the page.
 func (d *desk) post(t *testing.T, s linkSession, form url.Values) reply {
 	t.Helper()
 	return d.send(t, exchange{
@@ -108,7 +108,7 @@ func (d *desk) post(t *testing.T, s linkSession, form url.Values) reply {
 	})
 }
 
-// share plays the member on Plaid's own page.
+// share finishes the link on Plaid's own page, as the member would.
 func (d *desk) share(t *testing.T, s linkSession) {
 	t.Helper()
 	if _, err := d.plaid.FinishLink(fmt.Sprint(s.ProviderConfig["token"])); err != nil {
@@ -116,7 +116,7 @@ func (d *desk) share(t *testing.T, s linkSession) {
 	}
 }
 
-// given is what link.js posts of what Teller Connect gave.
+// given returns the form that link.js posts with the result of Teller Connect.
 func given(e banks.Enrolment) url.Values {
 	return url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":%q,"user_id":"usr_1","signatures":[]}`,
 		e.AccessToken, e.ID)}}
@@ -145,8 +145,8 @@ func (d *desk) holdsPolicy(t *testing.T, r reply, want string) {
 	}
 }
 
-// A bank is linked through Plaid on Plaid's own page, by polling alone: nobody asks for coffer's
-// page again, and no webhook comes.
+// TestLinkHosted links a bank on Plaid's own page. Polling alone must finish the link: nobody opens
+// coffer's page again, and no webhook arrives.
 func TestLinkHosted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -183,7 +183,7 @@ func TestLinkHosted(t *testing.T) {
 	}
 }
 
-// sweep does what the server's loop does, until the session has ended.
+// sweep repeats what the server's timed work does until the session has ended.
 func (d *desk) sweep(t *testing.T, s linkSession) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); d.outcome(t, s.Token).State == "pending"; {
@@ -210,8 +210,8 @@ func (d *desk) providerID(t *testing.T, connection string) string {
 	return name
 }
 
-// A bank is linked through Teller's widget in coffer's own page, whose policy names that widget's
-// hosts and no others.
+// TestLinkWidget links a bank with Teller's widget in coffer's own page. The page's policy allows
+// that widget's hosts and no others.
 func TestLinkWidget(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -250,7 +250,7 @@ func TestLinkWidget(t *testing.T) {
 	if o := d.outcome(t, s.Token); o.State != "pending" {
 		t.Fatalf("a widget's mistake ended the session: %+v", o)
 	}
-	var together sync.WaitGroup // a person who clicks twice, and a browser that sends twice
+	var together sync.WaitGroup // a person who clicks twice, or a browser that sends a request twice
 	for range 5 {
 		together.Go(func() {
 			if r := d.post(t, s, given(e)); r.status != http.StatusOK {
@@ -271,7 +271,7 @@ func TestLinkWidget(t *testing.T) {
 	d.holdsBook(t, e.Book)
 }
 
-// Without a token, or with a wrong or an old one, nothing works.
+// TestLinkTokens: a request without a token, or with a wrong or expired token, does nothing.
 func TestLinkTokens(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -330,7 +330,8 @@ func TestLinkTokens(t *testing.T) {
 	}
 }
 
-// A member who leaves links nothing, and a webhook about a session is as good as a look at it.
+// TestLinkEnds: if the member leaves the provider's page, no bank is linked. A webhook about a
+// session has the same effect as polling.
 func TestLinkEnds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -398,8 +399,8 @@ func TestLinkTriesAgain(t *testing.T) {
 	}
 }
 
-// The same accounts a second time are linked only when a person says so, before anything is
-// exchanged.
+// TestLinkDuplicate: coffer links the same accounts a second time only after a person agrees. It
+// asks before it exchanges anything.
 func TestLinkDuplicate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -472,7 +473,7 @@ func TestLinkInput(t *testing.T) {
 			t.Errorf("%s: %d %s", provider, r.status, r.body)
 		}
 	}
-	// no hosted link for this account
+	// Plaid does not offer its hosted page to this customer.
 	d.plaid.Script(banks.Fault{Path: "/link/token/create", Status: 400, Code: "INVALID_FIELD"})
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	r := d.page(t, s)

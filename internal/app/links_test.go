@@ -13,8 +13,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// fillLinks gives the world a card that is seen twice, a current account that pays it, and a refund
-// that is nobody's other side; and the proposals that follow.
+// fillLinks adds a card that two connections see, a current account that pays the card's bills, and
+// a refund without a counterpart. It then adds the proposed links.
 func (w *world) fillLinks(t testing.TB) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
@@ -60,7 +60,7 @@ func (w *world) fillLinks(t testing.TB) {
 	w.sweep(t)
 }
 
-// sweep looks for pairs as the end of a sync does.
+// sweep searches for pairs, as the end of a sync does.
 func (w *world) sweep(t testing.TB) {
 	t.Helper()
 	err := w.DB.InTx(t.Context(), func(tx pg.Tx) error {
@@ -72,7 +72,7 @@ func (w *world) sweep(t testing.TB) {
 	}
 }
 
-// busiestLink is the link with the most matches.
+// busiestLink returns the link with the most matches.
 func busiestLink(t testing.TB, w *world) string {
 	t.Helper()
 	u, err := pg.Value[id.ID](t.Context(), w.DB, `select account_link_id from link_match group by account_link_id
@@ -83,7 +83,7 @@ func busiestLink(t testing.TB, w *world) string {
 	return u.String()
 }
 
-// anotherAccount makes an account.
+// anotherAccount creates an account.
 func (b *formBook) anotherAccount(t *testing.T) (made id.ID) {
 	t.Helper()
 	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
@@ -103,7 +103,7 @@ func (b *formBook) anotherAccount(t *testing.T) (made id.ID) {
 	return made
 }
 
-// linked makes a proposed link between two accounts of its own.
+// linked creates a proposed link between two new accounts.
 func (b *formBook) linked(t *testing.T) id.ID {
 	t.Helper()
 	made := id.New()
@@ -116,7 +116,7 @@ func (b *formBook) linked(t *testing.T) id.ID {
 	return made
 }
 
-// matched makes a match of that link, of any two transactions.
+// matched creates a match in that link between two random transactions.
 func (b *formBook) matched(t *testing.T, link id.ID) id.ID {
 	t.Helper()
 	made := id.New()

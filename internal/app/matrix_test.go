@@ -2,14 +2,11 @@ package app_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"coffer/internal/app"
 	"coffer/internal/people/auth"
@@ -24,14 +21,14 @@ import (
 type credential struct {
 	kind    string
 	key     string
-	session string // in place of the key
-	token   string // in place of both
-	address string // that the token was made for
+	session string // used instead of the key
+	token   string // an access token, used instead of the key and the session
+	address string // the address for which the token was issued
 	scope   op.Scope
 	role    string    // of a member
-	left    bool      // the session was left open for a while
-	agent   bool      // what is declared for people is not for it
-	refusal errs.Code // of an unknown caller, whatever it asks for
+	left    bool      // the sign-in is not recent
+	agent   bool      // cannot call ops that only people may call
+	refusal errs.Code // the error for an unknown caller, for every request
 }
 
 // send sends a request with the credential.
@@ -47,7 +44,7 @@ func (c credential) send(t *testing.T, w *world, method, path, body string) repl
 	return w.send(t, x)
 }
 
-// session is a session of a new member with that role.
+// session creates a member with that role, and returns the member with a session.
 func (w *world) session(t testing.TB, role string) (auth.User, string) {
 	t.Helper()
 	var u auth.User
@@ -65,7 +62,7 @@ func (w *world) session(t testing.TB, role string) (auth.User, string) {
 	return u, secret
 }
 
-// tokens are the kinds of programs that members let in, at both addresses.
+// tokens returns credentials of programs that members let in, for both addresses.
 func (w *world) tokens(t *testing.T) []credential {
 	t.Helper()
 	change := func(token, statement string) string {
@@ -209,23 +206,23 @@ func (w *world) credentials(t *testing.T) []credential {
 	}...)
 }
 
-// administering is the kind of an agent whose key a person gave the right.
+// administering is the kind of an agent whose key has the right to administer.
 const administering = "agent that may administer"
 
-// at is the caller as that path sees it.
+// at returns the caller as the handler of that path treats it.
 func (c credential) at(w *world, path string) credential {
 	address := w.OAuth.API()
 	if path == "/mcp" {
 		address = w.OAuth.Resource()
 	}
 	switch {
-	case path == "/mcp" && c.token == "": // keys and sessions are no way in
+	case path == "/mcp" && c.token == "": // /mcp accepts access tokens only
 		c.refusal = errs.MissingAPIKey
-	case path == "/mcp/key" && c.key == "" && c.token != "": // there a bearer token is a key
+	case path == "/mcp/key" && c.key == "" && c.token != "": // /mcp/key treats a bearer token as an API key
 		c.refusal = errs.InvalidAPIKey
 	case path == "/mcp/key" && c.key == "" && c.session != "": // agents have no sessions
 		c.refusal = errs.MissingAPIKey
-	case c.token != "" && c.address != address: // whatever else is wrong with it
+	case c.token != "" && c.address != address: // the address is checked before everything else
 		c.refusal = errs.InvalidAPIKey
 	}
 	return c
@@ -238,11 +235,11 @@ var forAdmins = regexp.MustCompile(`^/api/v1/(users|api-keys|settings|exports|no
 // whatever a key may do.
 var wayOut = regexp.MustCompile(`^/api/v1/notifications(/|$)`)
 
-// forMe is what every signed-in member may do with their own records.
+// forMe is the path of the records that every signed-in member can change: the member's own.
 const forMe = "/api/v1/users/me/"
 
-// verdict is what a caller of that kind must get where that scope is needed: a refusal, or "" for
-// entry.
+// verdict returns the error that the caller must get where that scope is needed, or "" if the call
+// is allowed.
 func (c credential) verdict(need op.Scope, path string) errs.Code {
 	switch {
 	case need == op.Open:
@@ -259,8 +256,8 @@ func (c credential) verdict(need op.Scope, path string) errs.Code {
 	return ""
 }
 
-// needsProof is what an admin must have signed in for a moment ago: all that is for admins and
-// changes something, but ending what someone was let in with.
+// needsProof reports whether an admin must have signed in recently for this request. This is the
+// case for all changes that only admins can make, except those that end somebody's access.
 func needsProof(method, path string) bool {
 	if strings.HasPrefix(path, forMe) {
 		return method == "DELETE" && strings.HasPrefix(path, forMe+"login/")
@@ -271,15 +268,15 @@ func needsProof(method, path string) bool {
 
 var variable = regexp.MustCompile(`\{\w+\}`)
 
-// Every route × every kind of credential, from the list of ops: routes outside the list are not
-// served, and every route in it is tried.
+// TestAuthorisationOfRoutes tries every route with every kind of credential. The routes come from
+// the list of ops, and routes outside the list are not served.
 func TestAuthorisationOfRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	type route struct {
 		method, path string
 		scope        op.Scope
-		people       bool // the whole of it
+		people       bool // only people may call it, in every case
 	}
 	var routes []route
 	for _, o := range w.Ops() {
@@ -294,7 +291,7 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 		}
 		routes = append(routes, route{method, path, r.Scope, false})
 	}
-	slices.SortStableFunc(routes, func(a, b route) int { // what ends a session comes last
+	slices.SortStableFunc(routes, func(a, b route) int { // ending a session comes last
 		return cmp.Compare(strings.Count(a.path, "logout"), strings.Count(b.path, "logout"))
 	})
 	tried, deviations := 0, 0
@@ -303,10 +300,10 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 			want := c.at(w, r.path).verdict(r.scope, r.path)
 			if strings.HasPrefix(r.path, "/account/passkeys/") &&
 				(c.session == "" || c.refusal == errs.InvalidLogin || c.kind == "good key with a bad session") {
-				want = errs.InvalidLogin // of a member who is signed in, and asked for nothing else
+				want = errs.InvalidLogin // needs a signed-in member and nothing else
 			}
 			if r.path == "/device" && c.session != "" && (c.role == "member" || c.role == "viewer") {
-				want = errs.Forbidden // a page for admins
+				want = errs.Forbidden // only admins can open this page
 			}
 			if want == "" && c.kind == administering && r.method != "GET" && wayOut.MatchString(r.path) {
 				want = errs.Forbidden
@@ -329,8 +326,8 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 	t.Logf("%d routes, %d requests, %d deviations", len(routes), tried, deviations)
 }
 
-// Every tool × every kind of credential: a key does not see tools that it may not call, and calling
-// one anyway is rejected.
+// TestAuthorisationOfTools tries every tool with every kind of credential. A key does not see tools
+// that it may not call, and a call to one is rejected.
 func TestAuthorisationOfTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -362,13 +359,13 @@ func TestAuthorisationOfTools(t *testing.T) {
 			}
 			tried++
 			allowed := c.verdict(o.Scope, "") == ""
-			// A program that a member let in sees what it could be let in for.
+			// A member's program also sees the tools that the member could still allow it.
 			if visible := allowed || c.token != "" && c.role != "viewer"; seen[o.Tool] != visible {
 				t.Errorf("%s with %s: seen is %v, should be %v", o.Tool, c.kind, seen[o.Tool], visible)
 			}
 			delete(seen, o.Tool)
-			// The arguments are nonsense, so nothing changes: it only matters whether the call gets
-			// as far as validation.
+			// The arguments are invalid, so nothing changes. The test only checks whether the call
+			// reaches the validation.
 			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{
 				Name:      o.Tool,
 				Arguments: map[string]any{"no such argument": 1},
@@ -380,7 +377,8 @@ func TestAuthorisationOfTools(t *testing.T) {
 			if !allowed && err == nil && !refusedTool(res) {
 				t.Errorf("%s with %s was not refused", o.Tool, c.kind)
 			}
-			if !allowed && c.token != "" && c.role != "viewer" { // a refusal by status ends the client's session
+			// An HTTP error ends the client's session, so open another.
+			if !allowed && c.token != "" && c.role != "viewer" {
 				if !strings.Contains(fmt.Sprint(err), "Forbidden") {
 					t.Errorf("%s with %s: %v", o.Tool, c.kind, err)
 				}
@@ -394,7 +392,8 @@ func TestAuthorisationOfTools(t *testing.T) {
 	t.Logf("%d tool calls", tried)
 }
 
-// The list of who may do what, for people to read; a changed scope is a diff.
+// TestAccessGolden writes the list of who may call what, for people to read. A changed scope is a
+// diff.
 func TestAccessGolden(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -421,121 +420,8 @@ func TestAccessGolden(t *testing.T) {
 	golden(t, "../../api/access.txt", strings.Join(lines, "\n")+"\n")
 }
 
-func TestRevocationHoldsFromTheNextRequest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	k := w.newKey(t, auth.CreateKey{Name: "short-lived", Scope: "full_access", ActorType: "user"})
-	me := exchange{method: "GET", path: "/api/v1/keys/me", key: k.Secret}
-	if r := w.send(t, me); r.status != 200 {
-		t.Fatalf("before: %d", r.status)
-	}
-	if r := w.send(t, exchange{method: "DELETE", path: "/api/v1/api-keys/" + k.ShortID, key: w.key}); r.status != 204 {
-		t.Fatalf("revoke: %d %s", r.status, r.body)
-	}
-	if r := w.send(t, me); r.code() != string(errs.RevokedAPIKey) {
-		t.Fatalf("after: %d %s", r.status, r.body)
-	}
-}
-
-// Text that cannot be a key costs no query, and no text that was not made here is accepted.
-func TestStrangersNeverGetIn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	rng := rand.New(rand.NewPCG(7, 7))
-	before := w.DB.Stat().AcquireCount()
-	for i := range 1_000_000 {
-		b := make([]byte, rng.IntN(60))
-		for j := range b {
-			b[j] = byte(rng.IntN(256))
-		}
-		text := string(b)
-		if i%3 == 0 {
-			text = "coffer_" + text
-		}
-		if text == "" || len(text) == 50 && id.IsBase62(strings.TrimPrefix(text, "coffer_")) {
-			continue
-		}
-		if _, err := w.Auth.Key(t.Context(), text); !errs.Is(err, errs.InvalidAPIKey) {
-			t.Fatalf("%q: %v", text, err)
-		}
-	}
-	if asked := w.DB.Stat().AcquireCount() - before; asked != 0 {
-		t.Errorf("a million malformed keys cost %d queries", asked)
-	}
-	for range 2000 {
-		near := []byte(w.key)
-		near[len("coffer_")+rng.IntN(43)] ^= 1
-		if _, err := w.Auth.Key(t.Context(), string(near)); err == nil && string(near) != w.key {
-			t.Fatalf("a key with one changed character was accepted")
-		}
-	}
-}
-
-func TestLastUseIsWrittenOnceAMinute(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	used := func() *pg.Time {
-		at, err := pg.Value[*pg.Time](t.Context(), w.DB, `select last_used_at from token where name = 'me'`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at
-	}
-	w.send(t, exchange{method: "GET", path: "/api/v1/tags", key: w.key})
-	if used() != nil {
-		t.Fatal("a request wrote on its own path")
-	}
-	if err := w.Auth.Flush(t.Context(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	first := used()
-	if first == nil {
-		t.Fatal("the last use was not written")
-	}
-	w.send(t, exchange{method: "GET", path: "/api/v1/tags", key: w.key})
-	if err := w.Auth.Flush(t.Context(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	if again := used(); again.String() != first.String() {
-		t.Errorf("written twice within a minute: %s and %s", first, again)
-	}
-}
-
-// A key that a member makes is the member's: it goes with them, and does no more than their role.
-func TestKeysBelongToWhoMadeThem(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	u, session := w.session(t, "admin")
-	r := credential{session: session}.send(t, w, "POST", "/api/v1/api-keys", `{"name":"mine","scope":"full_access"}`)
-	var k auth.NewKey
-	if err := json.Unmarshal([]byte(r.body), &k); err != nil || r.status != 201 {
-		t.Fatalf("%d %s", r.status, r.body)
-	}
-	write := func() reply {
-		return w.send(t, exchange{method: "POST", path: "/api/v1/users", key: k.Secret, body: `{"name":"Kim"}`})
-	}
-	if r := write(); r.status != 201 {
-		t.Errorf("an admin's key: %d %s", r.status, r.body)
-	}
-	if r := w.send(t, exchange{
-		method: "PATCH", path: "/api/v1/users/" + u.ShortID, key: w.key,
-		body: `{"role":"member"}`,
-	}); r.status != 200 {
-		t.Fatalf("%d %s", r.status, r.body)
-	}
-	if r := write(); r.code() != string(errs.Forbidden) {
-		t.Errorf("the key of someone who is no longer an admin: %d %s", r.status, r.body)
-	}
-	if r := w.send(t, exchange{method: "DELETE", path: "/api/v1/users/" + u.ShortID, key: w.key}); r.status != 204 {
-		t.Fatalf("%d %s", r.status, r.body)
-	}
-	if r := write(); r.code() != string(errs.RevokedAPIKey) {
-		t.Errorf("the key of someone who left: %d %s", r.status, r.body)
-	}
-}
-
-// refusedTool reports whether a tool's answer says that the caller may not use it, in words that a
-// model can act on.
+// refusedTool reports whether a tool's result says that the caller may not use the tool, with a
+// code that a model can react to.
 func refusedTool(res *mcp.CallToolResult) bool {
 	said, ok := res.Content[0].(*mcp.TextContent)
 	return res.IsError && ok && strings.Contains(said.Text, string(errs.InsufficientScope))

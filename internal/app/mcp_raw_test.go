@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// modernMeta is what every request of the newest revision carries.
+// modernMeta is the metadata that every request of the newest revision contains.
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modernEra +
 	`","io.modelcontextprotocol/clientCapabilities":{}}`
 
@@ -27,7 +27,7 @@ type rpc struct {
 	params                    string // the JSON object, if any
 }
 
-// A message is what came back.
+// A message is a response of the protocol.
 type message struct {
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
@@ -65,8 +65,8 @@ func (w *toolWorld) rpc(t *testing.T, q rpc) (reply, message) {
 	return r, readMessage(t, r)
 }
 
-// readMessage finds the answer in a body that is JSON or a stream of events, of which the last
-// counts.
+// readMessage finds the message in a body that is JSON or an event stream. In a stream, the last
+// event counts.
 func readMessage(t *testing.T, r reply) message {
 	t.Helper()
 	text := r.body
@@ -78,7 +78,7 @@ func readMessage(t *testing.T, r reply) message {
 			}
 		}
 	case kind != "application/json":
-		return message{} // a refusal of the transport is plain text
+		return message{} // a refusal by the transport is plain text
 	}
 	var m message
 	if err := json.Unmarshal([]byte(text), &m); err != nil && r.status == http.StatusOK {
@@ -87,7 +87,7 @@ func readMessage(t *testing.T, r reply) message {
 	return m
 }
 
-// open starts a session of a revision that has them; the newest has none.
+// open starts a session in a revision that has sessions. The newest has none.
 func (w *toolWorld) open(t *testing.T, key, era string) string {
 	t.Helper()
 	if era == modernEra {
@@ -110,7 +110,7 @@ func (w *toolWorld) open(t *testing.T, key, era string) string {
 	return session
 }
 
-// malformed are arguments that no tool takes, from a wrong type to a text that is not JSON.
+// malformed returns arguments that no tool accepts, from wrong types to text that is not JSON.
 func malformed() []string {
 	return []string{
 		`[]`, `[{}]`, `"x"`, `0`, `-1e400`, `true`, `{"":null}`, `{"slug":null}`, `{"slug":[]}`,
@@ -119,13 +119,13 @@ func malformed() []string {
 		`{"slug":"../../etc/passwd"}`, `{"slug":"x","__proto__":{"admin":true}}`,
 		`{"tsv":"\u0000\t\n"}`, `{"tsv":7,"dry_run":"yes"}`, `{"tsv":"slug\n","dry_run":1e-400}`,
 		`{"dry_run":0.1,"limit":99999999999999999999999}`,
-		// Not JSON at all, so that the whole request is none.
+		// These are not JSON, so the whole request is invalid.
 		``, `{`, `{"slug":"a"`, `nul`, `{'slug':'a'}`, `{"slug":"a",}`, `{"slug":"` + "\xff\xfe" + `"}`,
 		`{"slug":"` + "\n" + `"}`, "\x00", `{} {}`,
 	}
 }
 
-// monstrous are more of them, by size.
+// monstrous returns malformed arguments that are very large or deeply nested.
 func monstrous() []string {
 	var many strings.Builder
 	for i := range 1000 {
@@ -139,8 +139,8 @@ func monstrous() []string {
 	}
 }
 
-// Whatever stands where arguments belong, the answer is one of the protocol, says what is wrong,
-// and costs nobody else anything.
+// TestMalformedArguments: whatever a client sends as arguments, the response follows the protocol
+// and says what is wrong. It changes nothing and does not affect later calls.
 func TestMalformedArguments(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -181,8 +181,9 @@ func TestMalformedArguments(t *testing.T) {
 	}
 }
 
-// answeredBadly says what is wrong with the answer to a malformed call: it must be a tool's error,
-// or the protocol's, and not an internal one.
+// answeredBadly describes what is wrong with the response to a malformed call. The response must be
+// an error of the tool or of the protocol, and not an internal error. For a correct response it is
+// "".
 func answeredBadly(r reply, m message) string {
 	if r.status >= http.StatusInternalServerError {
 		return "the server failed"
@@ -230,8 +231,8 @@ func TestOversizedCall(t *testing.T) {
 	}
 }
 
-// A tool that panics or fails with a text of its own ends one call: not the process, and nothing of
-// it gets out.
+// TestFailingTool: a tool that panics or fails ends one call and not the process. The response does
+// not contain the text of the failure.
 func TestFailingTool(t *testing.T) {
 	t.Parallel()
 	const private = "a secret of the inside"
@@ -262,7 +263,7 @@ func TestFailingTool(t *testing.T) {
 			t.Errorf("%s: a tool sees the key: %s", era, seen)
 		}
 	}
-	// The value of a panic may contain a secret, so the log has only the place where it happened.
+	// The value of a panic may contain a secret, so the log contains only the place of the panic.
 	if fails, panics := strings.Count(w.log.String(), private), strings.Count(w.log.String(),
 		"panic in "); fails != 2 || panics != 2 {
 		t.Errorf("of two failures the log has %d, of two panics %d", fails, panics)

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os/exec"
 	"strings"
@@ -15,19 +16,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// command returns coffer mcp with only these settings in its environment; its messages for people
-// go into the book.
+// command returns coffer mcp with only these settings in its environment. Its messages for people
+// go into said.
 func command(t *testing.T, program string, said *logBook, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
-	// a test that ends early leaves no process behind
+	// A test that ends early leaves no process behind.
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"mcp"}, args...)...)
 	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir(), "COFFER_LOG_LEVEL=DEBUG"}, settings...)
 	cmd.Stderr = said
 	return cmd
 }
 
-// The tools over standard input and output, directly on the database and through a running server:
-// the same tools, the same results, the same rights.
+// TestStdio uses the tools over standard input and output, directly on the database and through a
+// running server. Tools, results and rights are the same in both modes.
 func TestStdio(t *testing.T) {
 	t.Parallel()
 	program := apptest.Program(t)
@@ -80,7 +81,7 @@ func TestStdio(t *testing.T) {
 				if diff := cmp.Diff(texts(t, w.connect(t, w.reader, eras[0])), texts(t, session)); diff != "" {
 					t.Errorf("prompts, pages and instructions differ from those over HTTP:\n%s", diff)
 				}
-				// the bridge knows only the tools that its server listed
+				// The bridge knows only the tools that its server listed.
 				if res, err := session.CallTool(t.Context(),
 					&mcp.CallToolParams{
 						Name:      "create_tag",
@@ -98,7 +99,8 @@ func TestStdio(t *testing.T) {
 					t.Errorf("the server's own message is missing: %v, %s", err, said)
 				}
 			})
-			t.Run("quiet", func(t *testing.T) { // a client shows what is on standard error as a fault
+			// MCP clients show everything on standard error as a fault.
+			t.Run("quiet", func(t *testing.T) {
 				t.Parallel()
 				said := &logBook{}
 				cmd := command(t, program, said, road.args,
@@ -107,6 +109,35 @@ func TestStdio(t *testing.T) {
 				callTool(t, session, "list_tags", nil)
 				if err := session.Close(); err != nil || said.String() != "" {
 					t.Errorf("it ended with %v and said %q", err, said)
+				}
+			})
+			t.Run("all at once", func(t *testing.T) { // as printf … | coffer mcp
+				t.Parallel()
+				said := &logBook{}
+				cmd := command(t, program, said, road.args, append(road.settings, "COFFER_API_KEY="+w.key)...)
+				cmd.Stdin = strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ` +
+					`{"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}}
+{"jsonrpc": "2.0", "method": "notifications/initialized"}
+{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_tags", "arguments": {}}}
+`)
+				out, err := cmd.Output()
+				if err != nil {
+					t.Errorf("it ended with %v: %s", err, said)
+				}
+				answered := map[float64]bool{}
+				for line := range strings.Lines(string(out)) {
+					var answer struct {
+						ID     float64        `json:"id"`
+						Result map[string]any `json:"result"`
+					}
+					if err := json.Unmarshal([]byte(line), &answer); err != nil {
+						t.Fatalf("%q: %v", line, err)
+					}
+					answered[answer.ID] = answer.Result != nil
+				}
+				if want := map[float64]bool{1: true, 2: true, 3: true}; !cmp.Equal(want, answered) {
+					t.Errorf("answered: %v", answered)
 				}
 			})
 			t.Run("strangers", func(t *testing.T) {
@@ -125,8 +156,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// useEverything works with a session as an agent does, and compares its results with those over
-// HTTP.
+// useEverything uses a session as an agent does, and compares its results with those over HTTP.
 func (w *toolWorld) useEverything(t *testing.T, session *mcp.ClientSession, slug string) {
 	t.Helper()
 	if diff := cmp.Diff(menuNames(op.Full), toolNames(t, session)); diff != "" {

@@ -28,11 +28,11 @@ import (
 
 const modernEra = "2026-07-28" // the first revision without sessions
 
-// eras are the revisions that clients in the field speak; the first is what the SDK's client asks
-// for by itself.
+// eras are the protocol revisions that clients use. The first is the one that the SDK's client
+// requests by default.
 var eras = []string{modernEra, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// A toolWorld is a world whose log can be read, and whose tools a test may add to.
+// A toolWorld is a world with a readable log. A test can add tools to it.
 type toolWorld struct {
 	world
 	reader string // a read_only key
@@ -62,7 +62,7 @@ func newToolWorld(t *testing.T, extend func(*mcp.Server), changes ...func(*app.C
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(func() {
-		server.CloseClientConnections() // a session's open stream would keep Close waiting
+		server.CloseClientConnections() // the open stream of a session would block Close
 		server.Close()
 	})
 	w.world = world{App: a, url: server.URL}
@@ -71,7 +71,7 @@ func newToolWorld(t *testing.T, extend func(*mcp.Server), changes ...func(*app.C
 	return w
 }
 
-// A logBook keeps what is logged.
+// A logBook records the log.
 type logBook struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -89,13 +89,13 @@ func (l *logBook) String() string {
 	return l.b.String()
 }
 
-// connect opens a session of the SDK's client that asks for that revision.
+// connect opens a session of the SDK's client, which requests that revision.
 func (w *toolWorld) connect(t *testing.T, key, era string) *mcp.ClientSession {
 	t.Helper()
 	return w.connectTo(t, key, era, "/mcp/key")
 }
 
-// connectTo is connect at another address.
+// connectTo does the same as connect at another address.
 func (w *toolWorld) connectTo(t *testing.T, key, era, address string) *mcp.ClientSession {
 	t.Helper()
 	return connectThrough(t, era, &mcp.StreamableClientTransport{
@@ -128,7 +128,7 @@ func toolNames(t *testing.T, session *mcp.ClientSession) []string {
 	return names
 }
 
-// menuNames are the tools that the menu has for a scope.
+// menuNames returns the tools that the menu has for a scope.
 func menuNames(scope op.Scope) []string {
 	var names []string
 	for _, o := range app.Menu() {
@@ -149,21 +149,21 @@ func callTool(t *testing.T, session *mcp.ClientSession, name string, args any) *
 	return res
 }
 
-// blockOf is the result's one block of text.
+// blockOf returns the result's text block.
 func blockOf(t *testing.T, res *mcp.CallToolResult) string {
 	t.Helper()
 	text, ok := res.Content[0].(*mcp.TextContent)
 	if !ok {
 		t.Fatalf("the block is a %T", res.Content[0])
 	}
-	if n := len(res.Content); n != 1 && (n != 2 || text.Text[0] != '[') { // a second one speaks about a list
+	if n := len(res.Content); n != 1 && (n != 2 || text.Text[0] != '[') { // a second block may describe a list
 		t.Fatalf("the result has %d blocks, want 1", n)
 	}
 	return text.Text
 }
 
-// faultOf returns the error of the result after a check of its form: the envelope of REST, as text,
-// and no structured content that would have to fit the tool's schema.
+// faultOf returns the error of the result after a check of its form: the same text as the error
+// over REST, and no structured content, which would have to fit the tool's schema.
 func faultOf(t *testing.T, res *mcp.CallToolResult) errs.FaceError {
 	t.Helper()
 	if !res.IsError || res.StructuredContent != nil {
@@ -199,7 +199,7 @@ func TestToolsInEveryEra(t *testing.T) {
 			t.Parallel()
 			want := era
 			if want == "" {
-				want = modernEra // the client's own choice
+				want = modernEra // the version that the client chooses
 			}
 			session := w.connect(t, w.key, era)
 			start := session.InitializeResult()
@@ -258,7 +258,7 @@ func TestReaderSeesAndCallsReadToolsOnly(t *testing.T) {
 	}
 }
 
-// The parts of a tool that a client shows before it is called.
+// TestToolDescriptions checks the parts of a tool that a client shows before a call.
 func TestToolDescriptions(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -295,8 +295,8 @@ func TestShapesOfAnswers(t *testing.T) {
 	for _, era := range []string{eras[0], eras[1]} {
 		session := w.connect(t, w.key, era)
 
-		// A list: the text is the array, the structured content wraps it, because older revisions
-		// allow objects only.
+		// A list is an array in the text. The structured content wraps it in an object, because
+		// older revisions allow objects only.
 		res := callTool(t, session, "list_tags", nil)
 		var tags []map[string]any
 		if err := json.Unmarshal([]byte(blockOf(t, res)), &tags); err != nil || len(tags) == 0 {
@@ -318,7 +318,7 @@ func TestShapesOfAnswers(t *testing.T) {
 			t.Errorf("%s: text and structured content of list_tags differ:\n%s", era, diff)
 		}
 
-		// A text: one block and nothing else.
+		// Text output is one block without structured content.
 		res = callTool(t, session, "export_categories", nil)
 		if res.StructuredContent != nil || !strings.HasPrefix(blockOf(t, res), "slug\tdisplay_name\tparent_slug\t") {
 			t.Errorf("%s: export_categories: %v, %.60q", era, res.StructuredContent, blockOf(t, res))
@@ -354,8 +354,7 @@ func TestErrorsOfTools(t *testing.T) {
 	}
 }
 
-// Within a session it is the key of each request that counts, and only the key that opened it may
-// use it.
+// TestSessionBelongsToItsKey: in a session, each request must have the key that opened the session.
 func TestSessionBelongsToItsKey(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -381,7 +380,8 @@ func TestSessionBelongsToItsKey(t *testing.T) {
 	}
 }
 
-// statusInSession reads no body: a stream that was let in by mistake would never end.
+// statusInSession returns the status without reading the body, because a stream opened by mistake
+// would never end.
 func (w *toolWorld) statusInSession(t *testing.T, method, key, session string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, w.url+"/mcp/key", nil)
@@ -431,7 +431,8 @@ func (w *toolWorld) revoke(t *testing.T, k auth.NewKey) {
 	}
 }
 
-// Clients that find OAuth ignore a key that was configured, so nothing may look like it.
+// TestNoTraceOfOAuth: clients that find OAuth metadata ignore a configured key. So nothing at the
+// address for keys may look like OAuth.
 func TestNoTraceOfOAuth(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -471,7 +472,7 @@ func TestNoTraceOfOAuth(t *testing.T) {
 			}
 		}
 	}
-	// The key as a bearer token is a key.
+	// A bearer token with the key works as a key.
 	r := w.send(t, exchange{
 		method: "POST", path: "/mcp/key", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` +
 			modernMeta + `}}`,

@@ -18,8 +18,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The structured content of tools fits their output schemas, with no field more or less. Stories
-// validate every tool by its schema; this test shows that the validation can fail.
+// TestStructuredContentFitsItsSchema: structured content fits the tool's output schema, without
+// missing or extra fields. Stories validate every tool by its schema; this test shows that the
+// validation can fail.
 func TestStructuredContentFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -69,7 +70,8 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 	}
 }
 
-// closedSchema reads a schema and refuses what it does not name, which to clients it leaves open.
+// closedSchema parses a schema and makes it refuse fields that it does not name. For clients such
+// fields are allowed.
 func closedSchema(t *testing.T, schema any) *jsonschema.Resolved {
 	t.Helper()
 	var seal func(any)
@@ -104,7 +106,7 @@ func closedSchema(t *testing.T, schema any) *jsonschema.Resolved {
 	return resolved
 }
 
-// hostileTexts are the strings that package text is tested with.
+// hostileTexts returns the strings with which package text is tested.
 func hostileTexts(t *testing.T) []string {
 	t.Helper()
 	data, err := os.ReadFile("../platform/text/testdata/hostile.txt")
@@ -130,8 +132,8 @@ func hostileTexts(t *testing.T) []string {
 
 var plainSlug = regexp.MustCompile(`^[a-z0-9:_-]{1,64}$`)
 
-// Hostile text as a tag's name is refused, or comes back as a JSON string and nowhere else: not in
-// an error, not in the log.
+// TestHostileNames: hostile text as a tag's name is refused, or is returned as a JSON string and
+// nowhere else. No error and no log contains it.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -143,7 +145,7 @@ func TestHostileNames(t *testing.T) {
 			slug := fmt.Sprintf("h%d-%s", i, strings.ReplaceAll(field, "_", "-"))
 			want := hostile
 			if field == "description" {
-				want = text.Prose(hostile, 1000).Plain() // several lines are welcome there, what hides in them is not
+				want = text.Prose(hostile, 1000).Plain() // line breaks are allowed here; hidden characters are not
 			}
 			if res := w.tryHostile(t, session, hostile, map[string]any{"slug": slug, field: hostile}); res == nil {
 				refused++
@@ -188,14 +190,14 @@ func TestHostileNames(t *testing.T) {
 	t.Logf("%d kept, %d refused", len(kept), refused)
 }
 
-// tryHostile creates a tag and returns it, or nil if it was rejected; the rejection must not repeat
-// the text.
+// tryHostile creates a tag and returns it, or nil if the server rejects the name. The rejection
+// must not repeat the text.
 func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile string,
 	args map[string]any,
 ) map[string]any {
 	t.Helper()
 	if !utf8.ValidString(hostile) {
-		return nil // JSON cannot carry it
+		return nil // JSON cannot express it
 	}
 	res := callTool(t, session, "create_tag", args)
 	block := blockOf(t, res)
@@ -216,8 +218,7 @@ func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile
 	return tag
 }
 
-// notLogged checks every line of the log for the hostile texts, as they are and as JSON writes
-// them.
+// notLogged checks every line of the log for the hostile texts, literally and in JSON.
 func (w *toolWorld) notLogged(t *testing.T) {
 	t.Helper()
 	log := w.log.String()

@@ -19,17 +19,19 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// mostMemory is what a server may hold whatever its callers send and ask for, in MiB.
+// mostMemory is the most memory in MiB that a server may use, whatever its callers send and
+// request.
 const mostMemory = 256
 
-// A heavyHouse is a server of its own whose memory is looked at, with two callers.
+// A heavyHouse is a separate server process with two callers. The tests measure its memory.
 type heavyHouse struct {
 	server     *apptest.Server
-	direct     hammerServer // looks at the database
+	direct     hammerServer // reads and writes the database directly
 	key, quiet string
 }
 
-// unshared is a server whose callers share nothing.
+// unshared is a server without limits on how much work one caller, or all callers together, may
+// have running.
 var unshared = apptest.Mutant{
 	File: "internal/platform/op/share.go",
 	Old: `	n = min(n, s.PerOwner, s.Total)
@@ -40,7 +42,7 @@ var unshared = apptest.Mutant{
 `,
 }
 
-// wholeAnswers is a server that sends no answer before it is whole.
+// wholeAnswers is a server that builds a whole response before it sends any of it.
 var wholeAnswers = apptest.Mutant{
 	File: "internal/platform/op/stream.go",
 	Old:  `return o.stream != nil && c.Out != nil }`,
@@ -57,7 +59,8 @@ func newHeavyHouse(t *testing.T, mutants ...apptest.Mutant) *heavyHouse {
 	return h
 }
 
-// send makes one request and reports its status, once the answer has been read to its end.
+// send makes one request, reads the whole response, and reports its status, the seconds of
+// Retry-After and the size.
 func (h *heavyHouse) send(ctx context.Context, key, method, path, kind string, body []byte) (status int,
 	after time.Duration, read int64, err error,
 ) {
@@ -81,7 +84,7 @@ func (h *heavyHouse) send(ctx context.Context, key, method, path, kind string, b
 	return res.StatusCode, after, read, err
 }
 
-// statementOf is a bank's file of that size.
+// statementOf returns a bank's file of that size.
 func statementOf(size int) []byte {
 	b := []byte("Date;Text;Amount\n")
 	for i := 0; len(b) < size; i++ {
@@ -90,8 +93,8 @@ func statementOf(size int) []byte {
 	return b
 }
 
-// beside has the quiet caller ask for something small until the work is done, and reports how long
-// that took at the 99th percentile.
+// beside lets the quiet caller make small requests while work runs. It returns the 99th percentile
+// of how long they took.
 func (h *heavyHouse) beside(t *testing.T, work func()) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,6 +109,7 @@ func (h *heavyHouse) beside(t *testing.T, work func()) time.Duration {
 				return
 			}
 			took = append(took, time.Since(began))
+			time.Sleep(10 * time.Millisecond) // a caller without pauses would take a processor from the work
 		}
 	})
 	work()
@@ -115,8 +119,9 @@ func (h *heavyHouse) beside(t *testing.T, work func()) time.Duration {
 	return took[len(took)*99/100]
 }
 
-// Many large files at one time are read a few at a time. Those that are refused succeed when they
-// are sent again, the server's memory stays bounded, and other callers do not notice.
+// TestLargeFilesAtOnce: if many large files arrive at once, the server reads a few at a time and
+// refuses others. Refused files succeed when they are sent again. The server's memory stays
+// bounded, and other callers do not notice.
 func TestLargeFilesAtOnce(t *testing.T) {
 	t.Parallel()
 	previews := 4
@@ -147,7 +152,7 @@ func TestLargeFilesAtOnce(t *testing.T) {
 					mu.Lock()
 					refused++
 					mu.Unlock()
-					time.Sleep(after) // callers that ask again at once leave a busy machine no time for the answer
+					time.Sleep(after) // retrying without a pause would leave a busy machine no time to respond
 				}
 			})
 		}
@@ -161,8 +166,8 @@ func TestLargeFilesAtOnce(t *testing.T) {
 	}
 }
 
-// The control: a server whose callers share nothing takes all files at once, and its memory grows
-// past the bound. So the check above can fail. The long one shows how far it grows.
+// TestLargeFilesWithoutBound is the control: a server without those limits reads all files at once,
+// and its memory exceeds the bound. The long run shows how far it grows.
 func TestLargeFilesWithoutBound(t *testing.T) {
 	t.Parallel()
 	previews, most := 16, mostMemory
@@ -176,7 +181,7 @@ func TestLargeFilesWithoutBound(t *testing.T) {
 	var all sync.WaitGroup
 	for range previews {
 		all.Go(func() {
-			// broken off once enough was seen
+			// The test cancels the requests once memory exceeds the bound.
 			_, _, _, _ = h.send(ctx, h.key, http.MethodPost, "/connections/csv/preview", "text/csv", file)
 		})
 	}
@@ -199,8 +204,8 @@ const (
 	reportSize  = 199_990
 )
 
-// readReports stores many large reports and has four readers list them at one time. It reports how
-// long the quiet caller took meanwhile.
+// readReports stores many large reports, and four readers list them at the same time. It returns
+// how long the quiet caller's requests took.
 func (h *heavyHouse) readReports(t *testing.T) time.Duration {
 	t.Helper()
 	err := h.direct.App.DB.InTx(t.Context(), func(tx pg.Tx) error {
@@ -232,7 +237,8 @@ func (h *heavyHouse) readReports(t *testing.T) time.Duration {
 	})
 }
 
-// A list of everything is sent row by row, so the server's memory does not grow with it.
+// TestManyLargeReports: the server sends a list row by row, so its memory does not grow with the
+// size of the list.
 func TestManyLargeReports(t *testing.T) {
 	t.Parallel()
 	h := newHeavyHouse(t)
@@ -245,7 +251,8 @@ func TestManyLargeReports(t *testing.T) {
 	}
 }
 
-// The control: a server that puts each answer together before it sends it grows past the bound.
+// TestManyLargeReportsPutTogether is the control: a server that builds whole responses exceeds the
+// bound.
 func TestManyLargeReportsPutTogether(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("COFFER_TEST_LONG") == "" {

@@ -13,9 +13,9 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A server that is killed in the middle of a merge leaves no half of a batch: at every kill the parts
-// of split payments add up and no payment is lost, the next server goes on behind the last batch, and
-// a revert restores the books.
+// TestMergeSurvivesKills kills the server during a merge, which must not leave a batch half done.
+// After every kill, the parts of split payments add up, and no payment is lost. The next server
+// continues after the last batch. A revert restores the books.
 func TestMergeSurvivesKills(t *testing.T) {
 	t.Parallel()
 	const splits = 20
@@ -23,10 +23,12 @@ func TestMergeSurvivesKills(t *testing.T) {
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		kills = 3
 	}
-	rows := 5000*kills + 1000 // a batch has some 5,000
+	rows := 5000*kills + 1000 // a batch has about 5,000 rows
 	database := pgtest.URL(t)
-	m := merges{t, newWorldOn(t, database, app.Config{})} // it asks and looks; the other server works
-	m.Runner.Timeout = 5 * time.Minute                    // undoing so much in one call may take longer than usual beside other tests
+	// This world makes the requests and checks; the other server does the work.
+	m := merges{t, newWorldOn(t, database, app.Config{})}
+	// Undoing so much in one call may take longer than usual beside other tests.
+	m.Runner.Timeout = 5 * time.Minute
 	server := apptest.Start(t, apptest.Program(t), database)
 	lines := func(n int, text string) []string {
 		out := make([]string, n)
@@ -81,7 +83,7 @@ func TestMergeSurvivesKills(t *testing.T) {
 			t.Fatalf("kill %d missed the merge: %d of %d rows are left", kill, at, rows)
 		}
 		sound(fmt.Sprint("kill ", kill))
-		// Nobody else waits for the lease of the dead.
+		// The next server need not wait until the lease of the killed one expires.
 		if _, err := m.DB.Exec(t.Context(), `update job set renewed_at = renewed_at - interval '1 minute'
 			where state = 'running'`); err != nil {
 			t.Fatal(err)

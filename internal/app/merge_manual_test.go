@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"coffer/internal/platform/pg"
@@ -90,4 +92,50 @@ func TestUndoneMergeReturnsBankIDs(t *testing.T) {
 	if m.row(a, "X") != row {
 		t.Error("another transaction took the payment's place")
 	}
+}
+
+// identities are the bank's ids of all transactions, with their accounts.
+func (m merges) identities() []string {
+	m.Helper()
+	all, err := pg.Values[string](m.Context(), m.DB, `select concat_ws(' ', t.id, a.name, t.provider_id)
+		from transaction t join account a on a.id = t.account_id order by t.id`)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return all
+}
+
+// Two accounts with the same payment are merged into a third, one of them, undone, and again once the
+// other one has brought the bank's id along. When everything is undone each transaction has its bank's
+// id again, and the files bring nothing.
+func TestUndoneMergesReturnLentIDs(t *testing.T) {
+	t.Parallel()
+	m := newMerges(t)
+	into, _ := m.file(m.connection(), "A", "2026-03-01,Payment in other words,-10.00", "2026-01-01,X,-1.00")
+	first, second := m.connection(), m.connection()
+	same := "2026-03-01,PAYMENT,-10.00"
+	b, _ := m.file(first, "B", same, "2026-01-02,Y,-2.00")
+	c, _ := m.file(second, "C", same, "2026-01-03,Z,-3.00")
+	began, books := m.identities(), m.hash()
+	one := *m.merge(c, into, false).Result.Change
+	undone := m.back(m.key, one).Change.ID
+	two := *m.merge(b, into, false).Result.Change
+	again := m.back(m.key, undone).Change.ID
+	lent, err := pg.Value[int](t.Context(), m.DB, `select count(*) from transaction where starts_with(provider_id, 'lent:')`)
+	if err != nil || lent != 1 {
+		t.Errorf("%d transactions lent their bank's ids, want one: %v", lent, err)
+	}
+	for _, change := range []string{again, two} {
+		m.revert(change)
+	}
+	m.same(books, "everything undone")
+	if now := m.identities(); !slices.Equal(now, began) {
+		t.Errorf("the bank's ids are\n%s\nand were\n%s", strings.Join(now, "\n"), strings.Join(began, "\n"))
+	}
+	for name, connection := range map[string]string{"B": first, "C": second} {
+		if account, added := m.file(connection, name, same); added != 0 || m.live(account) != 2 {
+			t.Errorf("%s again: %d added, %d live", name, added, m.live(account))
+		}
+	}
+	m.sound()
 }

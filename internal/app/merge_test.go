@@ -2,8 +2,6 @@ package app_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// merges is a household whose accounts are merged.
+// merges is a household in which the tests merge accounts.
 type merges struct {
 	testing.TB
 	*world
@@ -45,7 +43,8 @@ func (m merges) hash() string {
 	return h
 }
 
-// file imports a file into an account of that name, and returns the account's id.
+// file imports rows into the account with that name. It returns the account's id and the number of
+// added rows.
 func (m merges) file(connection, name string, lines ...string) (account string, added int) {
 	m.Helper()
 	var done struct {
@@ -74,7 +73,7 @@ func (m merges) connection() string {
 	return c.ID
 }
 
-// A merged is how a merge ended.
+// A merged is the result of a merge job.
 type merged struct {
 	State  string `json:"state"`
 	Result struct {
@@ -126,9 +125,9 @@ func newMerges(t testing.TB) merges {
 	return merges{t, w}
 }
 
-// Two accounts with some of the same payments become one: those that both have stay once, with what
-// people decided about either, splits and manual rows go along, and a revert restores everything. A
-// second merge writes nothing, and one after a revert leads to the same books.
+// TestMergeAccounts merges two accounts that share some payments. A shared payment stays once, with
+// people's decisions about either copy. Splits and manual rows move too, and a revert restores
+// everything. A second merge writes nothing, and a merge after a revert leads to the same books.
 func TestMergeAccounts(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -143,7 +142,7 @@ func TestMergeAccounts(t *testing.T) {
 	}
 	patch(m.row(old, "RENT MARCH"), map[string]any{"category": "home", "comment": "the flat"})
 	patch(m.row(old, "SHOP"), map[string]any{"category": "travel"})
-	patch(m.row(into, "Shop"), map[string]any{"category": "food_and_drink"}) // stays
+	patch(m.row(into, "Shop"), map[string]any{"category": "food_and_drink"}) // stays after the merge
 	m.ask(http.StatusNoContent, http.MethodDelete, "/transactions/"+m.row(old, "RENT MARCH")+"/tags/needs-review", nil, nil)
 	m.ask(http.StatusNoContent, http.MethodDelete, "/transactions/"+m.row(old, "DELETED OLD"), nil, nil)
 	for _, name := range []string{"TOYS", "ONLY OLD"} {
@@ -167,7 +166,8 @@ func TestMergeAccounts(t *testing.T) {
 	if dry != done || done.Result.Change == nil {
 		t.Errorf("dry run %+v, merge %+v", dry.Result, done.Result)
 	}
-	// rent, one baker, shop and toys are there; the other baker, ONLY OLD and the cash move
+	// RENT, one baker, SHOP and TOYS already exist there. The other baker, ONLY OLD and the cash
+	// move.
 	if done.Result.Moved != 3 || done.Result.Duplicates != 4 {
 		t.Errorf("%+v", done.Result)
 	}
@@ -202,7 +202,7 @@ func TestMergeAccounts(t *testing.T) {
 	}
 }
 
-// same compares the books with what they should be.
+// same compares the books with the expected hash.
 func (m merges) same(want, when string) {
 	m.Helper()
 	got := m.hash()
@@ -291,9 +291,9 @@ func (m merges) holds(old, into string) {
 	}
 }
 
-// References to a merged account lead to the one that it was merged into: importing a file again
-// adds nothing, a deleted row stays deleted, and a new row arrives there. A row of the other
-// account with the same id does not get in the way.
+// TestMergedAccountLeads: references to a merged account lead to the account it was merged into.
+// Importing a file again adds nothing, a deleted row stays deleted, and a new row is added there. A
+// row of the other account with the same id does not interfere.
 func TestMergedAccountLeads(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -322,8 +322,8 @@ func TestMergedAccountLeads(t *testing.T) {
 	}
 }
 
-// A link that was proposed between two accounts waits for nobody once they are one, and does again
-// after a revert. The change names both accounts.
+// TestMergedLinksDoNotWait: a proposed link between two accounts no longer waits for a decision
+// once they are merged. After a revert it waits again. The change names both accounts.
 func TestMergedLinksDoNotWait(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -398,140 +398,9 @@ func TestMergeRefused(t *testing.T) {
 	if _, err := m.DB.Exec(t.Context(), `update connection set provider = 'plaid'`); err != nil {
 		t.Fatal(err)
 	}
-	refused(http.StatusConflict, file, a) // it would come again
+	refused(http.StatusConflict, file, a) // the next sync would add it again
 	if m.merge(a, file, false).Result.Change == nil {
 		t.Error("an account kept by hand was not merged into one that syncs")
 	}
-	refused(http.StatusNotFound, a, b) // it is another one's now
-}
-
-// A merge that fails between its batches goes on behind the last one that was committed: the counts
-// and the books are those of a merge that nothing interrupted.
-func TestMergeResumes(t *testing.T) {
-	t.Parallel()
-	m := newMerges(t)
-	const rows = 11_000 // three batches
-	lines := func(n int, text string) []string {
-		out := make([]string, n)
-		for i := range out {
-			out[i] = fmt.Sprintf("2026-%02d-%02d,%s %d,-%d.50", i%9+1, i%28+1, text, i, i%900+1)
-		}
-		return out
-	}
-	old, _ := m.file(m.connection(), "Old", lines(rows, "OLD")...)
-	into, _ := m.file(m.connection(), "New", lines(500, "New")...)
-	before := m.hash()
-	whole := m.merge(old, into, false)
-	after := m.hash()
-	m.revert(*whole.Result.Change)
-	m.same(before, "reverted")
-	// A sequence does not go back when its transaction does, so this fails once.
-	for _, sql := range []string{
-		`create sequence fault`,
-		`create function fault() returns trigger language plpgsql as $$ begin
-			if nextval('fault') = 7000 then raise exception 'a fault between two batches' using errcode = '57P01'; end if;
-			return new; end $$`,
-		`create trigger fault before update of account_id on transaction for each row execute function fault()`,
-	} {
-		if _, err := m.DB.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	resumed := m.merge(old, into, false)
-	m.same(after, "merged with a fault")
-	hit, err := pg.Value[int](t.Context(), m.DB, `select last_value from fault`)
-	if err != nil || hit <= rows {
-		t.Errorf("no batch was run twice: %d, %v", hit, err)
-	}
-	if resumed.Result.Change == nil || whole.Result.Change == nil {
-		t.Fatalf("%+v, %+v", whole, resumed)
-	}
-	m.revert(*resumed.Result.Change)
-	m.same(before, "reverted again")
-	resumed.Result.Change = whole.Result.Change
-	if resumed != whole || whole.Result.Moved+whole.Result.Duplicates != rows {
-		t.Errorf("whole %+v, resumed %+v", whole.Result, resumed.Result)
-	}
-}
-
-// Whatever order people split, join, merge, delete and undo in, and whatever files come between, the
-// parts of every transaction add up to it and are where it is.
-func TestMergesKeepSplits(t *testing.T) {
-	t.Parallel()
-	m := newMerges(t)
-	dice := rand.New(rand.NewPCG(15, 1))
-	at := []string{m.connection(), m.connection()}
-	lines := func() []string {
-		out := make([]string, 12)
-		for i := range out {
-			n := dice.IntN(30)
-			out[i] = fmt.Sprintf("2026-05-%02d,SHOP %d,-%d.40", n%28+1, n, n+5)
-		}
-		return slices.Compact(slices.Sorted(slices.Values(out)))
-	}
-	names := []string{"Old", "New"}
-	for i, name := range names {
-		m.file(at[i], name, lines()...)
-	}
-	some := func(table, condition string) string {
-		found, err := pg.Values[string](t.Context(), m.DB, `select id::text from `+table+` t where `+condition+` order by id`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(found) == 0 {
-			return id.New().String()
-		}
-		return found[dice.IntN(len(found))]
-	}
-	done := map[string]int{}
-	for i := range 150 {
-		var method, path string
-		var body any
-		whole := "t.origin = 'bank' and t.deleted_at is null"
-		switch n := dice.IntN(12); {
-		case n < 2:
-			k := dice.IntN(2)
-			m.file(at[k], names[k], lines()...)
-			continue
-		case n < 5:
-			method, path = http.MethodPut, "/transactions/"+some("transaction", whole)+"/split"
-			body = map[string]any{"parts": []any{
-				map[string]any{"amount": float64(1+dice.IntN(900)) / 100, "category": "health"}, map[string]any{"category": "home"},
-			}, "force": true}
-		case n == 5:
-			method, path = http.MethodDelete, "/transactions/"+some("transaction", "t.is_split")+"/split"
-		case n == 6:
-			method, path = http.MethodDelete, "/transactions/"+some("transaction", whole)
-		case n < 9:
-			a := some("account", "t.deleted_at is null")
-			method, path = http.MethodPost, "/accounts/"+a+"/merge?wait=30s"
-			body = map[string]any{"into": some("account", "t.deleted_at is null and t.id <> '"+a+"'")}
-		case n == 9:
-			method, path = http.MethodPost, "/changes/"+some("change", "t.summary like 'Merged %'")+"/revert"
-		default:
-			method, path = http.MethodPost, "/changes/"+some("change", "t.seq > (select max(seq) - 20 from change)")+"/revert"
-		}
-		e := exchange{method: method, path: "/api/v1" + path, key: m.key}
-		if body != nil {
-			sent, err := json.Marshal(body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.body = string(sent)
-		}
-		r := m.send(t, e)
-		if r.status >= http.StatusInternalServerError {
-			t.Fatalf("step %d, %s %s: %d %s", i, method, path, r.status, r.body)
-		}
-		if r.status < http.StatusBadRequest {
-			done[method+path[strings.LastIndexByte(path, '/'):]]++
-		}
-		bad, err := pg.Values[*id.ID](t.Context(), m.DB, ledgertest.Unsound)
-		if err != nil || len(bad) > 0 {
-			t.Fatalf("step %d, %s %s: %v do not add up: %v", i, method, path, bad, err)
-		}
-	}
-	if done["POST/merge?wait=30s"] < 3 || done["PUT/split"] < 20 || done["POST/revert"] < 10 {
-		t.Errorf("control: too little happened: %v", done)
-	}
+	refused(http.StatusNotFound, a, b) // it is already merged into another account
 }

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A taken is how a revert ended.
+// A taken is the result of a revert.
 type taken struct {
 	Change *struct {
 		ID string `json:"id"`
@@ -37,7 +37,7 @@ func (m merges) back(key, change string) taken {
 	return out
 }
 
-// left checks that a revert wrote nothing, and left everything for one reason.
+// left checks that a revert wrote nothing, and skipped everything for one reason.
 func (m merges) left(r taken, reason string) {
 	m.Helper()
 	if r.Reverted != 0 || r.Change != nil || len(r.ByReason) != 1 || r.ByReason[reason] == 0 {
@@ -60,8 +60,8 @@ func (m merges) remove(account string) (change string) {
 	return done.Result.Change
 }
 
-// sound checks invariants of accounts: a live account is not merged into another, and live rows are
-// in live accounts.
+// sound checks invariants: a live account is not merged into another, and live transactions are in
+// live accounts.
 func (m merges) sound() {
 	m.Helper()
 	bad, err := pg.Values[string](m.Context(), m.DB, `
@@ -73,7 +73,7 @@ func (m merges) sound() {
 	}
 }
 
-// rows are some lines of a file.
+// rows returns lines of a file.
 func rows(name string, n int) []string {
 	var out []string
 	for i := range n {
@@ -127,8 +127,9 @@ func TestAgentsLeaveMergesWhole(t *testing.T) {
 	m.sound()
 }
 
-// Of two merges, the second of what the first brought, the first is not undone alone: some of its
-// transactions have moved on. Newest first both are, in one call, and again in the other direction.
+// TestMergesInAChainGoBackWhole: a second merge moves what a first merge moved. The first one
+// cannot be undone alone, because some of its transactions have moved on. Both can be undone newest
+// first in one call, and redone.
 func TestMergesInAChainGoBackWhole(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -176,15 +177,15 @@ func TestMergesInAChainGoBackWhole(t *testing.T) {
 	m.sound()
 }
 
-// The account that another was merged into is removed: the merge goes back with all its rows, and
-// cannot be made again while that account is gone.
+// TestMergeGoesBackWithoutItsTarget: after the target account of a merge was removed, the merge can
+// be undone with all its rows. It cannot be redone while that account is removed.
 func TestMergeGoesBackWithoutItsTarget(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
 	from := m.connection()
 	lines := rows("AX", 5)
 	a, _ := m.file(from, "A", lines...)
-	b, _ := m.file(m.connection(), "B", rows("BX", 5)...) // the same payments
+	b, _ := m.file(m.connection(), "B", rows("BX", 5)...) // the same payments as in A
 	merge := *m.merge(a, b, false).Result.Change
 	m.remove(b)
 	r := m.back(m.key, merge)
@@ -200,7 +201,8 @@ func TestMergeGoesBackWithoutItsTarget(t *testing.T) {
 	m.same(apart, "a merge into what is gone")
 }
 
-// A merge that was undone is not made again over transactions that came since.
+// TestMergeIsNotRedoneOverNewRows: an undone merge is not redone if transactions have been added
+// since.
 func TestMergeIsNotRedoneOverNewRows(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -222,8 +224,8 @@ func TestMergeIsNotRedoneOverNewRows(t *testing.T) {
 	m.sound()
 }
 
-// People's decisions about a transaction since it moved go back with it, and do not keep it from
-// moving.
+// TestMergeGoesBackAroundLaterDecisions: if people decided about a transaction after it moved,
+// undoing the merge still moves it back, together with the decisions.
 func TestMergeGoesBackAroundLaterDecisions(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -245,8 +247,8 @@ func TestMergeGoesBackAroundLaterDecisions(t *testing.T) {
 	m.sound()
 }
 
-// An account that is there without its transactions, because half of a merge was once undone, finds
-// them where they are: its file adds nothing.
+// TestFileFindsRowsThatMoved: half of a merge was once undone, so an account exists without its
+// transactions. An import of its file finds them in the other account and adds nothing.
 func TestFileFindsRowsThatMoved(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -269,8 +271,9 @@ func TestFileFindsRowsThatMoved(t *testing.T) {
 	}
 }
 
-// A file that names a merged account brings its rows into the account that stays. Once the merge is
-// undone, the same file finds them there: also by way of two merges.
+// TestFileFindsRowsThatCameWhileMerged: a file that names a merged account adds its rows to the
+// account that stays. After the merge is undone, the same file finds the rows there. This also
+// works through two merges.
 func TestFileFindsRowsThatCameWhileMerged(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -294,8 +297,9 @@ func TestFileFindsRowsThatCameWhileMerged(t *testing.T) {
 	m.same(before, "the file again")
 }
 
-// Transactions that were removed with the account that theirs was merged into come back with their
-// file, once the merge is undone.
+// TestFileBringsBackWhatWentWithAnotherAccount: an account was merged into another, which was then
+// removed. After the merge is undone, importing the first account's file again restores the
+// transactions that were removed.
 func TestFileBringsBackWhatWentWithAnotherAccount(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -313,7 +317,7 @@ func TestFileBringsBackWhatWentWithAnotherAccount(t *testing.T) {
 	}
 }
 
-// lastImport is the change that the last file made.
+// lastImport returns the change of the newest import.
 func (m merges) lastImport() string {
 	m.Helper()
 	change, err := pg.Value[string](m.Context(), m.DB, `select id::text from change where cause = 'import'
@@ -324,8 +328,8 @@ func (m merges) lastImport() string {
 	return change
 }
 
-// A transaction that a merge deleted, because the other account had it too, comes back with its file
-// once the other account's is gone, and not before.
+// TestFileBringsBackWhatOnlyItHas: a merge deletes a transaction that the other account has too.
+// Importing its file restores it only after the other account's copy is removed.
 func TestFileBringsBackWhatOnlyItHas(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -360,8 +364,8 @@ func TestFileBringsBackWhatOnlyItHas(t *testing.T) {
 	}
 }
 
-// If an account's file was imported again after the account was removed, a revert does not restore
-// the account beside its copy.
+// TestRemovedAccountAndItsCopy: after an account was removed, its file was imported again. A revert
+// of the removal does not restore the account beside the new one.
 func TestRemovedAccountAndItsCopy(t *testing.T) {
 	t.Parallel()
 	m := newMerges(t)
@@ -380,4 +384,35 @@ func TestRemovedAccountAndItsCopy(t *testing.T) {
 	if r := m.back(m.key, removal); len(r.Skipped) > 0 || m.live(a) != 4 {
 		t.Errorf("%+v", r)
 	}
+}
+
+// A file named an account that was merged into another, so its new transaction came there. Once the
+// merge is undone and the other account is removed, the file brings the transaction into its own
+// account. Undoing the removal would then count the payment twice, so the removal stays as it is.
+func TestRemovedAccountAndTheFileOfAnother(t *testing.T) {
+	t.Parallel()
+	m := newMerges(t)
+	from := m.connection()
+	b, _ := m.file(from, "B", rows("BX", 3)...)
+	c, _ := m.file(m.connection(), "C", "2026-06-01,Y,-1000.00")
+	merge := *m.merge(b, c, false).Result.Change
+	m.file(from, "B", append(rows("BX", 3), "2026-05-05,NEW,-55.00")...)
+	m.revert(merge)
+	if m.live(b) != 3 || m.live(c) != 2 {
+		t.Fatalf("%d and %d rows", m.live(b), m.live(c))
+	}
+	removal := m.remove(c)
+	if _, added := m.file(from, "B", append(rows("BX", 3), "2026-05-05,NEW,-55.00")...); added != 1 {
+		t.Fatalf("%d added", added)
+	}
+	again := m.lastImport()
+	m.left(m.back(m.key, removal), "together")
+	if m.live(b) != 4 || m.live(c) != 0 {
+		t.Errorf("%d and %d rows", m.live(b), m.live(c))
+	}
+	m.revert(again)
+	if r := m.back(m.key, removal); len(r.Skipped) > 0 || m.live(b) != 3 || m.live(c) != 2 {
+		t.Errorf("%+v, %d and %d rows", r, m.live(b), m.live(c))
+	}
+	m.sound()
 }

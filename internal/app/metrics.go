@@ -23,8 +23,8 @@ func observer(reg *prometheus.Registry, db *pg.DB) func(string, op.Surface, stri
 	pool := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
-	// A series of the histogram begins with its first error, of which no increase is seen. This one
-	// is there from the start.
+	// Prometheus sees no increase in a series that begins with its first error, as the series of
+	// the histogram do. This counter exists from the start.
 	faults := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "coffer_internal_errors_total", Help: "Calls that ended with an internal error.",
 	})

@@ -21,8 +21,8 @@ const (
 
 var metricName = regexp.MustCompile(`coffer_[a-z_]+`)
 
-// What somebody will alert on is there from the start, at 0, and every metric of the rules, the
-// dashboard and the page exists.
+// TestMetricsThere: metrics that people set alerts on exist from the start with the value 0. Every
+// metric in the rules, the dashboard and the guide exists.
 func TestMetricsThere(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{})
@@ -30,7 +30,7 @@ func TestMetricsThere(t *testing.T) {
 	w.MetricsHandler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	text := rec.Body.String()
 	for _, line := range []string{
-		"coffer_internal_errors_total 0", "coffer_jobs_failed_total 0", "coffer_backup_overdue 0",
+		"coffer_database_up 1", "coffer_database_disk_full 0", "coffer_internal_errors_total 0", "coffer_jobs_failed_total 0", "coffer_backup_overdue 0",
 		"coffer_quarantined_rows 0", "coffer_review_transactions 0", "coffer_connections_failing 0",
 		`coffer_build_info{commit="`,
 	} {
@@ -63,7 +63,7 @@ func TestMetricsThere(t *testing.T) {
 	}
 }
 
-// The alerts fire at the first failure, and not before.
+// TestAlertRules: the alerts fire at the first failure, and not earlier.
 func TestAlertRules(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")

@@ -22,8 +22,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// laterMigration is a migration as the next release may bring it: it works on the large tables,
-// fills what it adds, and reads before it locks.
+// laterMigration is a migration of the kind that the next release may contain. It works on the
+// large tables, fills what it adds, and reads before it locks.
 const laterMigration = `-- +goose Up
 create table later (transaction_id uuid primary key, amount numeric(12,2) not null);
 insert into later select id, -amount from transaction;
@@ -31,14 +31,14 @@ create index later_change on change (actor_name);
 alter table transaction add column later text not null default 'none';
 `
 
-// straySchema makes a table only in a household that has comments.
+// straySchema creates a table only in a household that has comments.
 const straySchema = `
 -- +goose StatementBegin
 do $$ begin if exists (select from comment) then create table stray (); end if; end $$;
 -- +goose StatementEnd
 `
 
-// with returns the program's migrations and more after them.
+// with returns the program's migrations, followed by the given ones.
 func with(t *testing.T, scripts ...string) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -59,14 +59,15 @@ func with(t *testing.T, scripts ...string) fs.FS {
 	return files
 }
 
-// newest is the number of the program's last migration.
+// newest returns the number of the program's last migration.
 func newest(t *testing.T) int64 {
 	t.Helper()
 	return slices.Max(numbers(t, pg.Migrations(), 0))
 }
 
-// released returns the databases of releases: made, filled and changed by the program of that day
-// (TestWriteRelease), then written by pg_dump. A file's name is the number of its schema.
+// released returns the dumps of released versions' databases. Each was created, filled and changed
+// by the program of that version (TestWriteRelease), then written by pg_dump. A file's name is the
+// number of its schema.
 func released(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/releases/*.sql.gz")
@@ -92,7 +93,7 @@ func openWith(t *testing.T, url string, files fs.FS) *pg.DB {
 	return db
 }
 
-// restore is a database of that release.
+// restore restores the database of that release.
 func restore(t *testing.T, file string) (url string, db *pg.DB) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -117,7 +118,7 @@ func restore(t *testing.T, file string) (url string, db *pg.DB) {
 	if err := conn.Conn().PgConn().Exec(t.Context(), string(script)).Close(); err != nil {
 		t.Fatal(err)
 	}
-	_ = conn.Conn().Close(t.Context()) // the script has set the session up for itself
+	_ = conn.Conn().Close(t.Context()) // the script changed settings of this session, so close it
 	conn.Release()
 	want, _, _ := strings.Cut(filepath.Base(file), ".")
 	if at, err := db.SchemaVersion(t.Context()); err != nil || fmt.Sprintf("%05d", at) != want {
@@ -128,7 +129,7 @@ func restore(t *testing.T, file string) (url string, db *pg.DB) {
 
 var dumpToken = regexp.MustCompile(`(?m)^\\(un)?restrict .*$`)
 
-// schema is the schema as pg_dump writes it.
+// schema returns the schema as pg_dump writes it.
 func schema(t *testing.T, url string) string {
 	t.Helper()
 	return dumpToken.ReplaceAllString(string(pgtest.Dump(t, url, "--schema-only")), "")
@@ -151,7 +152,7 @@ func sameSchema(t *testing.T, url, want string) {
 	}
 }
 
-// numbers returns the migrations after that one.
+// numbers returns the numbers of the migrations after that one.
 func numbers(t *testing.T, files fs.FS, after int64) (list []int64) {
 	t.Helper()
 	names, err := fs.Glob(files, "*.sql")
@@ -184,8 +185,8 @@ func rowCounts(t *testing.T, db *pg.DB) string {
 	return n
 }
 
-// Every release migrates to the newest schema: it is the same as a fresh install has, all rows are
-// still there, and the program works on it.
+// TestMigrateReleases migrates the database of every release to the newest schema. The schema
+// equals that of a fresh install, all rows still exist, and the program works with it.
 func TestMigrateReleases(t *testing.T) {
 	t.Parallel()
 	want := installed(t, pg.Migrations())
@@ -224,13 +225,13 @@ func TestMigrateReleases(t *testing.T) {
 	}
 }
 
-// The comparisons of TestMigrateReleases accept a good migration after the newest one and notice
-// two bad ones.
+// TestMigrateLater: the comparisons of TestMigrateReleases accept a good migration after the newest
+// one, and notice two bad ones.
 func TestMigrateLater(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script             string
-		otherRows, another bool // rows are lost; the schema is not that of a fresh install
+		otherRows, another bool // otherRows: rows are lost; another: the schema differs from a fresh install
 	}{
 		"good":         {script: laterMigration},
 		"loses rows":   {script: laterMigration + `delete from comment;`, otherRows: true},
@@ -265,7 +266,7 @@ func TestMigrateLater(t *testing.T) {
 	}
 }
 
-// stall lets the step of that number wait, all its statements done, right before it is recorded and
+// stall makes the step with that number wait after its statements, right before it is recorded and
 // committed.
 func stall(ctx context.Context, db *pg.DB, step int64) error {
 	_, err := db.Exec(ctx, fmt.Sprintf(`
@@ -275,8 +276,8 @@ func stall(ctx context.Context, db *pg.DB, step int64) error {
 	return err
 }
 
-// Migrations whose connection is ended in the middle of each step, from an empty database and from
-// every release, and run again: nothing is left half done, and the end is the same.
+// TestMigrateKilled ends the connection in the middle of each step, from an empty database and from
+// every release. It then migrates again. Nothing is left half done, and the result is the same.
 func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
 	files := with(t, laterMigration)
@@ -285,7 +286,7 @@ func TestMigrateKilled(t *testing.T) {
 		t.Helper()
 		url := pgtest.EmptyURL(t)
 		db := openDB(t, url)
-		// As goose makes it at the first start, so that there is a place to wait.
+		// Create the table as goose does at the first start, so that stall can add a trigger to it.
 		_, err := db.Exec(t.Context(),
 			`create table schema_version (id integer primary key generated by default as identity, version_id bigint not null, is_applied boolean not null, tstamp timestamp not null default now(), sha256 text);
 			insert into schema_version (version_id, is_applied) values (0, true)`)
@@ -324,8 +325,8 @@ func TestMigrateKilled(t *testing.T) {
 	}
 }
 
-// The control: a migration that does not run in a transaction is left half done, and running it
-// again fails.
+// TestMigrateKilledIsNoticed is the control: a migration without a transaction is left half done,
+// and running it again fails.
 func TestMigrateKilledIsNoticed(t *testing.T) {
 	t.Parallel()
 	files := with(t, "-- +goose NO TRANSACTION\n"+laterMigration)
@@ -339,7 +340,7 @@ func TestMigrateKilledIsNoticed(t *testing.T) {
 	}
 }
 
-// killed migrates as far as that step and ends the connection within it.
+// killed migrates until that step and ends the connection during the step.
 func killed(t *testing.T, db *pg.DB, url string, files fs.FS, step int64) {
 	t.Helper()
 	ctx := t.Context()
@@ -354,7 +355,7 @@ func killed(t *testing.T, db *pg.DB, url string, files fs.FS, step int64) {
 	if _, err := holder.Exec(ctx, `select pg_advisory_lock(4242)`); err != nil {
 		t.Fatal(err)
 	}
-	other := openWith(t, url, files) // a server of its own, which is about to lose its connection
+	other := openWith(t, url, files) // stands for a server that is about to lose its connection
 	done := make(chan error, 1)
 	go func() {
 		_, err := other.Migrate(ctx)
@@ -410,7 +411,8 @@ func TestMigrateLetsReadersRead(t *testing.T) {
 	}
 }
 
-// The control: a migration that locks a table for long is noticed, at that table and nowhere else.
+// TestMigrateLockIsNoticed is the control: the test notices a migration that locks a table for
+// long, at that table and nowhere else.
 func TestMigrateLockIsNoticed(t *testing.T) {
 	t.Parallel()
 	files := with(t, laterMigration+"lock table member in access exclusive mode;\nselect pg_sleep(3);\n")
@@ -462,7 +464,7 @@ func slowestReads(t *testing.T, url string, db *pg.DB, files fs.FS) map[string]t
 	return worst
 }
 
-// grow repeats the release's transactions and changes until there are that many.
+// grow copies the release's transactions and changes until there are that many.
 func grow(t *testing.T, db *pg.DB, rows int) {
 	t.Helper()
 	conn, err := db.Acquire(t.Context())

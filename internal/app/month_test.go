@@ -14,22 +14,22 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// A typed is a command that a person types at a terminal of 80 columns: its output, the findings of
-// the trial by a new user that it covers, and the words that must be on the screen. Words with a
-// dollar are ids that were found before.
+// A typed is a command that a person types at a terminal of 80 columns. It has the question that
+// the command answers, the findings of the first user trial that it covers, and the words that must
+// be on the screen. A word with a dollar sign is an id that an earlier command printed.
 type typed struct {
 	command, answers, finding string
 	needs                     []string
-	without                   []string // what must not be there
-	keeps                     string   // name=path: keeps a value of the answer as JSON
+	without                   []string // must not be on the screen
+	keeps                     string   // name=path: keeps a value of the JSON output
 	fails, remote             bool
 }
 
-// bakery is a rule as people type one.
+// bakery is a rule as a person types it.
 const bakery = `{"name":"Bread","conditions":{"field":"name","op":"contains","value":"bakery"},` +
 	`"category_slug":"food_and_drink_groceries"}`
 
-// typedMonth goes on where the guide ends, in the same household.
+// typedMonth continues where the guide ends, in the same household.
 var typedMonth = []typed{
 	{
 		command: "account list", answers: "what is on each account", finding: "H1 B3",
@@ -70,7 +70,7 @@ var typedMonth = []typed{
 		command: "change list --cause import", answers: "which change the import was", finding: "H7",
 		needs: []string{"Imported 9 transactions"}, keeps: "import=changes[0].short_id",
 	},
-	{command: "change revert $import", answers: "the import is taken back", finding: "H16", needs: []string{"reverted"}},
+	{command: "change revert $import", answers: "the import is undone", finding: "H16", needs: []string{"reverted"}},
 	{
 		command: "csv import $bank --file statement.csv", answers: "and the file again", finding: "H16 H4",
 		needs: []string{"9 restored"},
@@ -120,9 +120,9 @@ var typedMonth = []typed{
 	},
 }
 
-// TestFirstMonth plays the guide for the first month from its first line to its last, and compares
-// what it shows with what the commands print. Then it asks what a new user asked at a terminal of 80
-// columns, and prints how each was answered.
+// TestFirstMonth runs the whole guide for the first month, and compares what the guide shows with
+// what the commands print. Then it runs the commands that answer a new user's questions at a
+// terminal of 80 columns, and prints a table of the results.
 func TestFirstMonth(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/using/first-month.md")
@@ -155,11 +155,11 @@ func TestFirstMonth(t *testing.T) {
 		_, _ = fmt.Fprintf(rows, "%.50s\t%s\t%s\t%d\t%d\n",
 			strings.ReplaceAll(c.command, "\n", " "), c.answers, c.finding, len(lines), widest(out))
 	}
-	_ = rows.Flush() // into memory
+	_ = rows.Flush() // writes into memory, so it cannot fail
 	t.Log(table.String())
 }
 
-// types runs a command, and returns what is on the screen and what is wrong with it.
+// types runs a command, and returns the screen and the faults in it.
 func (r reader) types(side instance, c typed) (screen string, faults []string) {
 	r.t.Helper()
 	args := shellWords(c.command)
@@ -192,7 +192,7 @@ func (r reader) types(side instance, c typed) (screen string, faults []string) {
 			faults = append(faults, fmt.Sprintf("it says %q", word))
 		}
 	}
-	if json.Valid([]byte(out)) { // which is for programs, and as wide as it is
+	if json.Valid([]byte(out)) { // JSON is for programs and may be wide
 		return screen, faults
 	}
 	if n := widest(out); n > 80 {
@@ -204,7 +204,7 @@ func (r reader) types(side instance, c typed) (screen string, faults []string) {
 	return screen, faults
 }
 
-// widest is the length of the longest line.
+// widest returns the length of the longest line.
 func widest(text string) int {
 	most := 0
 	for line := range strings.Lines(text) {

@@ -17,12 +17,12 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// mostCompared is what a tool may answer to a comparison of three months, in bytes.
+// mostCompared is the largest result, in bytes, of a tool that compares three months.
 const mostCompared = 8_000
 
-// An agent compares three months in one call, whose answer is small. While account links wait for a
-// decision, the answer says so before any figure; once they are confirmed, it says nothing of them,
-// and the figures are those of a sum over the rows.
+// TestThreeMonthsInOneCall: an agent compares three months in one call with a small result. While
+// account links wait for a decision, the result says so before any figure. After they are
+// confirmed, it does not mention them, and the figures equal the sums over the rows.
 func TestThreeMonthsInOneCall(t *testing.T) {
 	t.Parallel()
 	b := &formBook{toolWorld: newToolWorld(t, nil, func(*app.Config) {})}
@@ -107,7 +107,8 @@ func TestThreeMonthsInOneCall(t *testing.T) {
 	}
 }
 
-// spent is what the rows of the second quarter come to that no link and no category leaves out.
+// spent returns the sum of the second quarter's payments, without those that links or categories
+// exclude.
 func (b *formBook) spent(ctx context.Context, t *testing.T, currency string) money.Total {
 	t.Helper()
 	out, err := pg.Value[money.Total](ctx, b.DB, `

@@ -7,8 +7,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// candidates are the records that an unknown name may have meant, by kind. They are names that the
-// household gave: text from banks is never suggested.
+// candidates returns, for each kind, the records that an unknown name may mean. They are names that
+// the household gave: text from banks is never suggested.
 func candidates() map[string]op.Candidates {
 	from := func(sql string) op.Candidates {
 		return func(ctx context.Context, q pg.Querier) ([]op.Candidate, error) {

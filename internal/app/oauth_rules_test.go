@@ -128,8 +128,8 @@ func TestConsentPage(t *testing.T) {
 		`value="read" checked`) || strings.Contains(r.body, `value="write" checked`) {
 		t.Errorf("a client that was let in before asks again, and reading is not preselected: %s", r.body)
 	}
-	// The warning depends on where this answer goes, not on the client's other redirect URIs. Here
-	// it goes to this computer, or to whichever program on it claimed the scheme.
+	// The warning depends on the redirect URI of this request, not on the client's others. Here it
+	// leads to this computer, or to any program there that claimed the scheme.
 	for _, redirect := range []string{callback, "abacus://back"} {
 		both := client{
 			id:       v.register(t, "https://abacus.example/back", callback, "abacus://back"),

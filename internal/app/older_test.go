@@ -12,8 +12,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A command that works on the database of an older coffer says so and leaves its schema alone:
-// another server may be running on it. Only serve and migrate migrate.
+// TestOnlyServeAndMigrateMigrate: a command on the database of an older coffer says so and does not
+// change the schema, because another server may be running on it. Only serve and migrate migrate.
 func TestOnlyServeAndMigrateMigrate(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{})

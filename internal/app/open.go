@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// opened makes the database ready for a single command. It sets an empty one up, and leaves an
-// older schema to serve and migrate.
+// opened prepares the database for a single command. It gives an empty database its schema. It does
+// not migrate an older schema: only serve and migrate do.
 func (a *App) opened(ctx context.Context) error {
 	if err := a.openedUnchecked(ctx); err != nil {
 		return err
@@ -18,7 +18,7 @@ func (a *App) opened(ctx context.Context) error {
 	return a.checkKey(ctx)
 }
 
-// openedUnchecked is opened without a look at the encryption key.
+// openedUnchecked does the same as opened, but does not check the encryption key.
 func (a *App) openedUnchecked(ctx context.Context) error {
 	if err := a.reach(ctx, patience); err != nil {
 		return err
@@ -38,9 +38,9 @@ func (a *App) openedUnchecked(ctx context.Context) error {
 	return a.fillIn(ctx)
 }
 
-// upgraded is what serve and migrate do before anything else: it waits a while for a database that
-// is still starting, migrates it and checks the encryption key. They alone migrate a database that
-// has a schema.
+// upgraded prepares the database for serve and migrate: it waits until a starting database
+// responds, migrates it and checks the encryption key. No other command migrates a database that
+// already has a schema.
 func (a *App) upgraded(ctx context.Context, patience time.Duration) error {
 	if err := a.reach(ctx, patience); err != nil {
 		return err
@@ -83,12 +83,13 @@ func (a *App) reach(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// many is the number of steps above which the log says how far they are, instead of naming each.
+// many is the largest number of migration steps that the log lists one by one. Above it, the log
+// reports progress only.
 const many = 5
 
 func (a *App) migrate(ctx context.Context) error {
 	lastLogged := time.Now()
-	_, err := a.DB.MigrateBy(ctx, pg.Migration{Said: func(s pg.Step) {
+	_, err := a.DB.MigrateBy(ctx, pg.Migration{Progress: func(s pg.Step) {
 		tellSystemd(stillMigrating)
 		switch {
 		case s.WaitingOn != nil:
@@ -102,8 +103,8 @@ func (a *App) migrate(ctx context.Context) error {
 	return err
 }
 
-// fillIn writes what rows lack that came with an archive of a development version, and the
-// workflows that this version ships.
+// fillIn fills values that are missing in rows from an archive of a development version. It also
+// stores the workflows that this version ships.
 func (a *App) fillIn(ctx context.Context) error {
 	filled, err := a.Books.FillPayees(ctx)
 	if err != nil {

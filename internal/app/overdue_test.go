@@ -13,14 +13,15 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// The overview, the metric and the notification agree on whether a backup is overdue: only where
-// coffer makes backups, or has made one, and not where somebody backs up PostgreSQL itself.
+// TestBackupAlarmsAgree: the overview, the metric and the notification agree on whether a backup is
+// overdue. It can be overdue only if coffer makes backups or has made one. Otherwise people may
+// back up PostgreSQL itself.
 func TestBackupAlarmsAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		scheduled bool
-		last      string // how much longer the last backup was good; empty if none was made
+		last      string // time until the last backup is overdue; empty without a backup
 		age       string // of the household
 		due       bool
 	}{

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Every member reads and ends what is their own, a viewer too, and nothing of anybody else.
+// TestOwnRecords: every member, also a viewer, can read and end their own records, and nobody
+// else's.
 func TestOwnRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +103,7 @@ func TestOwnRecords(t *testing.T) {
 	if len(logins.Logins) != 2 {
 		t.Fatalf("sign-in methods: %+v", logins)
 	}
-	// In a browser that was left open this is not enough.
+	// In a session whose sign-in is not recent, this is not allowed.
 	if _, err := w.DB.Exec(t.Context(), `update token set proved_at = now() - interval '6 minutes'
 		where kind = 'session' and member_id = $1`, viewer.ID); err != nil {
 		t.Fatal(err)

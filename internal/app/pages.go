@@ -16,7 +16,8 @@ import (
 	"coffer/internal/surface/web"
 )
 
-// pages are the HTML pages, and the files that they load. They are no part of the API's document.
+// pages returns the routes of the HTML pages and the files that they load. The API document does
+// not list them.
 func (a *App) pages() []rest.Raw {
 	link := &linkpage.Pages{
 		Sessions: a.LinkSessions, Log: a.Log,
@@ -33,20 +34,20 @@ func (a *App) pages() []rest.Raw {
 	)
 }
 
-// screens are the web app: its page at every path that is a screen, and the files that it loads.
-// There is no catch-all, so that an unknown address stays unknown and nothing of the API is
-// shadowed.
+// screens returns the routes of the web app: its page at the path of every screen, and the files
+// that it loads. There is no catch-all route, so unknown addresses stay unknown and the app hides
+// no route of the API.
 func (a *App) screens() []rest.Raw {
 	ui, err := web.Load()
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the files are embedded in the program
 	}
 	serve := ui.ServePage
 	if !ui.Built() {
 		serve = withoutApp
 	}
 	var raw []rest.Raw
-	// The app itself leads on from the old path of a screen. A redirect would repeat the query.
+	// The app itself handles the old paths of moved screens. A redirect would repeat the query.
 	for _, p := range append(web.Screens(), slices.Sorted(maps.Keys(web.Moved()))...) {
 		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: a.members(serve)})
 	}
@@ -55,7 +56,8 @@ func (a *App) screens() []rest.Raw {
 		adds = withoutApp
 	}
 	raw = append(raw, rest.Raw{Route: "GET /add", Scope: op.Open, Handler: a.members(adds)},
-		// The service worker takes what other apps share; without it, people choose the file.
+		// The service worker receives files that other apps share. Without a service worker, this
+		// redirect leads to the import, where people choose the file themselves.
 		rest.Raw{
 			Route: "POST /share", Scope: op.Open, MaxBody: maxShared,
 			Handler: http.RedirectHandler("/import", http.StatusSeeOther),
@@ -66,21 +68,21 @@ func (a *App) screens() []rest.Raw {
 	return raw
 }
 
-// maxShared is as large as a statement may be. Nothing of it is read here.
+// maxShared is the largest size of a statement. The server does not read the shared file.
 const maxShared = 32 << 20
 
 var withoutAppBody = htmlpage.Parse(`
 <p class="lead">Run <code>make build</code> (requires npm) to include it, or use a release.</p>
 <p>Everything else works: <a href="/account">your account</a>, <a href="/docs">the API</a>, the tools and the command line.</p>`)
 
-// withoutApp is shown at every screen of a program that was built without the web app.
+// withoutApp shows a notice in place of every screen if the program was built without the web app.
 func withoutApp(w http.ResponseWriter, _ *http.Request) {
 	// Write cannot fail: the page needs no data.
 	_ = htmlpage.Page{Title: "This build doesn't include the web app", Body: withoutAppBody}.Write(w)
 }
 
-// members serves a page to those who are signed in, and leads everyone else to the sign-in and
-// back. The page holds no data; this only spares people an empty screen.
+// members serves a page to signed-in members. It sends everyone else to sign in first, and then
+// back. The page holds no data; the check only spares people an empty screen.
 func (a *App) members(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, ok := auth.SessionIn(r)
@@ -97,12 +99,13 @@ func (a *App) members(serve http.HandlerFunc) http.Handler {
 	})
 }
 
-// file serves something that pages load.
+// file returns the route of a file that pages load.
 func file(f *htmlpage.File) rest.Raw {
 	return rest.Raw{Route: "GET " + f.Path, Scope: op.Open, Handler: f}
 }
 
-// pagesAt returns the base address of pages: that of links to this server, or else this machine.
+// pagesAt returns the base address of the pages: the address of links to this server, or otherwise
+// this machine.
 func (c Config) pagesAt() string {
 	if at := c.address(); at != "" {
 		return at

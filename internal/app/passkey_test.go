@@ -24,11 +24,11 @@ import (
 
 var b64 = base64.RawURLEncoding.EncodeToString
 
-// An authenticator is a device with one passkey, as the standard describes one.
+// An authenticator simulates a device with one passkey, as the WebAuthn standard describes it.
 type authenticator struct {
 	key     *ecdsa.PrivateKey
 	id      []byte
-	user    string // the handle that it was made for
+	user    string // the user handle for which the passkey was created
 	counter uint32
 	origin  string
 	rp      string
@@ -60,7 +60,7 @@ func (a *authenticator) create(challenge, user string) string {
 	more = append(more, public[1:33]...)
 	more = append(more, 0x22, 0x58, 0x20)
 	more = append(more, public[33:]...)
-	data := a.data(0x45, more) // present, verified, with a credential
+	data := a.data(0x45, more) // flags: user present, user verified, credential attached
 	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58"), byte(len(data)))
 	return a.answer(map[string]string{
 		"clientDataJSON":    b64(a.client("webauthn.create", challenge)),
@@ -203,7 +203,7 @@ func TestPasskeys(t *testing.T) {
 	}
 }
 
-// travel goes to the issuer and comes back, as a browser does.
+// travel sends the browser to the issuer and back.
 func (v *visitor) travel(t *testing.T, to, cookie string) (reply, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, to, http.NoBody)
@@ -259,7 +259,7 @@ func TestIdentityProvider(t *testing.T) {
 	if who, r, _ := sign(); r.status != http.StatusUnauthorized || who.cookie != "" {
 		t.Errorf("someone whom nobody knows: %d %s", r.status, r.body)
 	}
-	// A member joins the account, on a page of ours that leads there.
+	// The member adds the identity from the account page, which leads to the issuer.
 	r, _ := v.do(t, "POST", "/account/oidc", url.Values{})
 	to := strings.ReplaceAll(strings.SplitN(strings.SplitN(r.body, `class="button" href="`, 2)[1], `"`, 2)[0], "&amp;",
 		"&")
@@ -283,7 +283,8 @@ func TestIdentityProvider(t *testing.T) {
 		}
 	}
 	i.Set(signintest.Behavior{})
-	// A stranger's link: the way back in a browser that did not set out.
+	// An attacker sends somebody a link: the return address opens in a browser that did not start
+	// the sign-in.
 	one := &visitor{world: v.world}
 	_, to = one.do(t, "GET", "/login/oidc", nil)
 	if r, _ := (&visitor{world: v.world}).travel(t, to, ""); r.status != http.StatusUnauthorized {

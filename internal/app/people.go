@@ -26,18 +26,18 @@ import (
 // own is the path of records that belong to the signed-in member, whatever their role.
 const own = "/users/me/"
 
-// proofOfOwn are the ops on a member's own records for which a session that was left open is not
-// enough.
+// proofOfOwn are the ops on a member's own records that need a recent sign-in.
 var proofOfOwn = []string{"me.end-login-method"}
 
 // adminOnly are the paths that a member who is not an admin may read but not change.
 var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports", "/notifications"}
 
-// takeAway are the ops that end what someone was let in with: that must be easy at any time.
+// takeAway are the ops that end somebody's access. They need no recent sign-in, because ending
+// access must always be easy.
 var takeAway = []string{"key.revoke", "session.revoke", "assistant.revoke", "user.uninvite"}
 
-// forAdmins marks the ops that of all members only admins may run, and those of them for which a
-// session that was left open is not enough.
+// forAdmins marks the ops that only members who are admins may run, and the ops that need a recent
+// sign-in.
 func forAdmins(ops []*op.Op) []*op.Op {
 	for _, o := range ops {
 		if strings.HasPrefix(o.Path, own) {
@@ -53,22 +53,24 @@ func forAdmins(ops []*op.Op) []*op.Op {
 	return ops
 }
 
-// deskBody bounds what a stranger may send.
+// deskBody is the largest request body that the sign-in routes accept. Anyone can send requests
+// there.
 const deskBody = 64 << 10
 
-// desk are the routes with which people sign in.
+// desk returns the routes with which people sign in.
 func (a *App) desk() []rest.Raw {
 	d := a.Desk
-	if d == nil { // for documents
+	if d == nil { // only the documents are built
 		d = &signin.Desk{}
 	}
 	var out []rest.Raw
 	routes := d.Routes()
-	if a.OAuth != nil { // its routes stand in documents of their own
+	if a.OAuth != nil { // the documents list the OAuth routes elsewhere
 		routes = append(routes, a.OAuth.Routes()...)
 	}
 	for _, r := range routes {
-		if r.Name == "" && a.Desk == nil { // a page stands in no document
+		// Pages are not in the document.
+		if r.Name == "" && a.Desk == nil {
 			continue
 		}
 		out = append(out, rest.Raw{
@@ -79,16 +81,16 @@ func (a *App) desk() []rest.Raw {
 	return out
 }
 
-// setupLife is how long a link to set the household up is good.
+// setupLife is how long a setup link is valid.
 const setupLife = 24 * time.Hour
 
-// setupLink returns the link that creates the first admin, once.
+// setupLink returns the link that creates the first admin. It works once.
 func (a *App) setupLink(ctx context.Context) (string, error) {
 	ticket, err := a.Auth.Issue(ctx, auth.SetupTicket, auth.Ticket{}, setupLife)
 	return a.Config.base() + "/setup/" + ticket, err
 }
 
-// setupCommand makes the first admin from the terminal.
+// setupCommand creates the first admin from the terminal.
 func setupCommand(config Config, in io.Reader) *cobra.Command {
 	var admin auth.FirstAdmin
 	var link bool
@@ -129,7 +131,7 @@ With --link it prints a link instead, to set up in a browser. The link works onc
 	return setup
 }
 
-// askAdmin asks for what is missing. A password is not shown while it is typed.
+// askAdmin asks for the missing values. It does not show a password while the person types it.
 func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	line := func(question string) (string, error) {
@@ -164,7 +166,7 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// invitation returns the text that a terminal shows beside the link of an invitation.
+// invitation returns the text that a terminal shows next to the link of an invitation.
 func invitation(answer []byte) string {
 	var made struct{ URL string }
 	if json.Unmarshal(answer, &made) != nil || made.URL == "" {
@@ -182,7 +184,7 @@ func invitation(answer []byte) string {
 	return out
 }
 
-// onlyHere reports whether an address leads to the computer of the person who opens it.
+// onlyHere reports whether an address always points to the computer of the person who opens it.
 func onlyHere(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())

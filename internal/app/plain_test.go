@@ -15,10 +15,10 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// At plainHost people reach a server over plain HTTP.
+// plainHost is the name under which people reach a server over plain HTTP.
 const plainHost = "umbrel.local"
 
-// A guest is a browser at another machine of the network, with at most one cookie.
+// A guest is a browser on another machine of the network, with at most one cookie.
 type guest struct {
 	*world
 	host   string
@@ -70,8 +70,9 @@ func (g *guest) setUp(t *testing.T) {
 	}
 }
 
-// Over plain HTTP people sign in and work only where that is allowed; every page warns them, and what
-// an admin alone may do, what hands out rights or data, passkeys and apps are refused.
+// TestPlainHTTP: over plain HTTP people can sign in and work only with COFFER_ALLOW_HTTP, and every
+// page warns them. Refused are the calls that only admins can make, calls that grant rights or
+// export data, passkeys, and apps.
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	g := &guest{world: newWorldOn(t, pgtest.URL(t), app.Config{AllowHTTP: true}), host: plainHost}
@@ -93,7 +94,8 @@ func TestPlainHTTP(t *testing.T) {
 		t.Errorf("session: %s", r.body)
 	}
 	ours := g.cookie
-	for _, as := range []string{auth.PlainCookie, auth.SessionCookie} { // under either name it is what it is
+	// The cookie's name does not change the session's rights.
+	for _, as := range []string{auth.PlainCookie, auth.SessionCookie} {
 		g.cookie = &http.Cookie{Name: as, Value: ours.Value}
 		if r := g.do(t, "POST", "/api/v1/tags", "application/json", `{"slug": "`+as[2:5]+`", "display_name": "T"}`); r.status >= 300 {
 			t.Errorf("%s: a member's call: %d %s", as, r.status, r.body)
@@ -120,7 +122,7 @@ func TestPlainHTTP(t *testing.T) {
 		!strings.Contains(err.Error(), "plain HTTP") {
 		t.Errorf("consent: %v", err)
 	}
-	g.Auth.AllowHTTP = false // a session does not outlive the setting
+	g.Auth.AllowHTTP = false // a session ends when the setting is removed
 	if r := g.do(t, "GET", "/api/v1/tags", "", ""); r.status != http.StatusUnauthorized {
 		t.Errorf("after the setting was removed: %d %s", r.status, r.body)
 	}
@@ -135,7 +137,8 @@ func (g *guest) actor(t *testing.T) op.Actor {
 	return actor
 }
 
-// Elsewhere nothing changes: without the setting over plain HTTP, and with it on the machine itself.
+// TestPlainHTTPIsAsked: nothing changes without the setting over plain HTTP, or on the server's own
+// machine.
 func TestPlainHTTPIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -162,7 +165,7 @@ func TestPlainHTTPIsAsked(t *testing.T) {
 	}
 }
 
-// A server that has HTTPS has no use for the setting, and says so.
+// TestPlainHTTPBesideHTTPS: a server with HTTPS refuses the setting with an error.
 func TestPlainHTTPBesideHTTPS(t *testing.T) {
 	t.Parallel()
 	for _, c := range []app.Config{

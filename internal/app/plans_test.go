@@ -12,13 +12,13 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The runs of fillPlans.
+// plannedRuns are the ids of the runs that fillPlans creates.
 var plannedRuns = []id.ID{
 	id.Must("01980000-0000-7000-8000-000000000001"), id.Must("01980000-0000-7000-8000-000000000002"),
 }
 
-// fillPlans leaves two runs of an agent whose plans wait for a person: the coffees of the books
-// would be filed elsewhere, with a tag that only the plans have.
+// fillPlans adds two runs of an agent whose plans wait for a person. The plans move the coffee
+// transactions to another category and add a tag that does not exist yet.
 func (w *world) fillPlans(t testing.TB) {
 	t.Helper()
 	ctx := t.Context()

@@ -12,8 +12,9 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// The health check of a container follows the server: over HTTPS and to another port with --lan, as
-// compose.lan.yaml sets it up, and to COFFER_LISTEN without.
+// TestHealthFollowsServer: the health check of a container asks the address that the server uses.
+// With --lan this is HTTPS on another port, as in compose.lan.yaml. Without --lan it is
+// COFFER_LISTEN.
 func TestHealthFollowsServer(t *testing.T) {
 	t.Parallel()
 	database := seal.NewSecret(pgtest.URL(t))
@@ -56,7 +57,8 @@ func TestHealthFollowsServer(t *testing.T) {
 	}
 }
 
-// Where plain HTTP is allowed, sessions are kept; what doctor says about it agrees.
+// TestDoctorAboutPlainHTTP: doctor says whether browsers keep a session over plain HTTP, according
+// to COFFER_ALLOW_HTTP.
 func TestDoctorAboutPlainHTTP(t *testing.T) {
 	t.Parallel()
 	for allowed, want := range map[bool]string{false: "keep no session", true: "read along (COFFER_ALLOW_HTTP)"} {

@@ -15,7 +15,7 @@ import (
 
 const pageBase = "coffer://reference/"
 
-// texts returns everything that a server sends a model besides its tools, by name.
+// texts returns all texts that a server sends to a model, except tools, by name.
 func texts(t *testing.T, session *sdk.ClientSession) map[string]string {
 	t.Helper()
 	out := map[string]string{"instructions": session.InitializeResult().Instructions}
@@ -48,7 +48,7 @@ func texts(t *testing.T, session *sdk.ClientSession) map[string]string {
 
 var toolWord = regexp.MustCompile(`[a-z]+(_[a-z]+)+`)
 
-// notAmong are the tools that a text speaks of and that are not among these.
+// notAmong returns the tools that a text mentions and that are not in have.
 func notAmong(text string, have []string) (out []string) {
 	for _, word := range toolWord.FindAllString(text, -1) {
 		if slices.Contains(menuNames(op.Full), word) && !slices.Contains(have, word) && !slices.Contains(out, word) {
@@ -58,9 +58,9 @@ func notAmong(text string, have []string) (out []string) {
 	return out
 }
 
-// Prompts and pages are served in every era, and over both modes of stdio as over HTTP (TestStdio).
-// The texts for a key that may only read name no tool that it does not have. The control is the
-// other key's texts, which mention writing.
+// TestPromptsAndPages: prompts and pages are the same in every protocol revision, and over stdio as
+// over HTTP (TestStdio). Texts for a read-only key mention only tools that the key has. The control
+// is the texts for the other key, which mention writing tools.
 func TestPromptsAndPages(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -82,7 +82,7 @@ func TestPromptsAndPages(t *testing.T) {
 			}
 			have := menuNames(op.Read)
 			if name == "page rule-dsl" {
-				have = append(slices.Clip(have), "assign_counterparty") // an action of rules
+				have = append(slices.Clip(have), "assign_counterparty") // also the name of a rule's action
 			}
 			if tools := notAmong(read[name], have); len(tools) > 0 {
 				t.Errorf("era %s: %s names %v to a reader", era, name, tools)
@@ -93,7 +93,7 @@ func TestPromptsAndPages(t *testing.T) {
 			if tools := notAmong(full[name], coreTools); strings.HasPrefix(name, "prompt ") && len(tools) > 0 {
 				t.Errorf("%s needs %v, which are not in the core set", name, tools)
 			}
-			if len(full[name]) > 2048 && name == "instructions" { // clients cut it there
+			if len(full[name]) > 2048 && name == "instructions" { // clients cut off longer instructions
 				t.Errorf("the instructions have %d bytes", len(full[name]))
 			}
 		}

@@ -333,6 +333,6 @@ func TestFailuresOfOneNetwork(t *testing.T) {
 		t.Errorf("%d of 40 failures from one network were limited", limited)
 	}
 	if code := try("[2001:db8:0:2::1]:1234"); code != http.StatusUnauthorized {
-		t.Errorf("a caller from the neighbouring network: %d", code)
+		t.Errorf("a caller from the neighboring network: %d", code)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// onlyPropose lets agents only propose rules.
+// onlyPropose sets that agents can only propose rules.
 func (w *world) onlyPropose(t testing.TB) {
 	t.Helper()
 	if _, err := w.call(t.Context(), opNamed(t, w.Ops(), "agent.update"), op.REST,
@@ -18,7 +18,8 @@ func (w *world) onlyPropose(t testing.TB) {
 	}
 }
 
-// A person decides on rules that agents propose, whichever way an agent tries to decide itself.
+// TestProposedRules: only a person can decide about rules that agents propose. The test tries every
+// way in which an agent could decide.
 func TestProposedRules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +90,7 @@ func TestProposedRules(t *testing.T) {
 
 	said(agent, "PATCH", "/rules/"+rule, `{"enabled":true}`, 403, nil)
 	is(rule, "false true", "an agent's attempt")
-	session := w.agent(t, w.key) // a person's own key is an agent's at the tools
+	session := w.agent(t, w.key) // at the tools, even a person's key counts as an agent's
 	if res := callTool(t, session, "update_transaction_rule", map[string]any{"id": rule, "enabled": true}); !res.IsError {
 		t.Errorf("a tool accepted the rule: %s", blockOf(t, res))
 	}
@@ -100,7 +101,7 @@ func TestProposedRules(t *testing.T) {
 	said(person, "PATCH", "/rules/"+rule, `{"enabled":true}`, 200, nil)
 	is(rule, "true false", "a person's yes")
 	undone := revert(person, newest())
-	is(rule, "false true", "the yes taken back")
+	is(rule, "false true", "the approval was undone")
 	revert(agent, undone)
 	is(rule, "false true", "an agent that reverts the revert")
 	revert(person, undone)

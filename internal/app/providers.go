@@ -16,8 +16,8 @@ import (
 	"coffer/internal/settings"
 )
 
-// Providers are the values of the environment for each provider, by its name and the names of its
-// fields. For a PEM field the value is the path of a file.
+// Providers holds the values from the environment for each provider, by the provider's name and the
+// names of its fields. For a PEM field the value is the path of a file.
 type Providers map[string]bank.Values
 
 // providerValues reads the variables of every provider.
@@ -50,7 +50,7 @@ func providerSettings() []Setting {
 	return out
 }
 
-// oneOf is a list in words: a, b or c.
+// oneOf joins values into a phrase such as "a, b or c".
 func oneOf(values []string) string {
 	last := len(values) - 1
 	if last < 1 {
@@ -110,7 +110,8 @@ func fieldValue(s bank.Spec, f bank.Field, given string) (string, error) {
 	pem, err := os.ReadFile(given) //nolint:gosec // a file that the operator names in a setting
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			err = p.Err // without the path: someone may have put the key itself there
+			// Leave out the path: someone may have entered the key itself in its place.
+			err = p.Err
 		}
 		return "", fmt.Errorf("%s%s must name a file that coffer can read: %w", prefix, s.Variable(f), err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Small answers that clients ask for again and again have an ETag, and a client that has the
-// current answer gets 304. A write that concerns the answer ends that.
+// TestSmallAnswersHaveETags: small responses that clients request often have an ETag. A client with
+// the current response gets 304 until a write changes the response.
 func TestSmallAnswersHaveETags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

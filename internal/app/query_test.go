@@ -12,13 +12,13 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// malformedQueries are query strings that url.URL.Query reads in part and without a word.
+// malformedQueries are query strings that url.URL.Query reads only in part, without an error.
 var malformedQueries = []string{
 	"search=50%", "search=a;b", "%", "a=%zz", "limit=5;cursor=x", "search=%E2%8", "=%",
 	"x;=1", ";",
 }
 
-// routePath is the route's path with something in place of its variables.
+// routePath returns the route's method and its path with an id in place of each variable.
 func routePath(route string) (method, path string) {
 	method, path, named := strings.Cut(route, " ")
 	if !named {
@@ -33,23 +33,24 @@ func routePath(route string) (method, path string) {
 	return method, path
 }
 
-// refusesQuery reports whether an answer refuses the query string and says how to write it.
+// refusesQuery reports whether a response refuses the query string and says how to write it.
 func refusesQuery(a formAnswer) bool {
 	return a.status == http.StatusBadRequest && strings.Contains(a.body, "%25") && strings.Contains(a.body, "%3B")
 }
 
-// No route drops what it cannot read of a query string: a filter that is dropped widens the result.
+// TestMalformedQueries: no route ignores a part of a query string that it cannot read. Ignoring a
+// filter would widen the result.
 func TestMalformedQueries(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 1)
 	var routes []string
 	for _, o := range b.ops {
-		if o.Route != "" && !o.Own { // a session comes first there, and this caller has none
+		if o.Route != "" && !o.Own { // these ops check the session first, and this caller has none
 			routes = append(routes, o.Method+" /api/v1"+o.Path)
 		}
 	}
 	for _, r := range b.Rest().Raw {
-		if r.Resource == "" { // an access token comes first there, and this caller has none
+		if r.Resource == "" { // these routes check the access token first, and this caller has none
 			routes = append(routes, r.Route)
 		}
 	}
@@ -61,7 +62,7 @@ func TestMalformedQueries(t *testing.T) {
 				t.Errorf("%s %s?%s: %d %.200s", method, path, q, a.status, a.body)
 			}
 		}
-		// the control: without the fault the same routes answer otherwise
+		// The control: without the malformed query, the same routes respond differently.
 		if method == http.MethodGet && !strings.HasPrefix(path, "/mcp") {
 			if a := b.serve(t, exchange{
 				method: method, path: path,
@@ -101,8 +102,8 @@ func TestMalformedQueries(t *testing.T) {
 	}
 }
 
-// oddNumbers are spellings of numbers that some parsers take and JSON does not, and numbers at the
-// ends of their ranges.
+// oddNumbers are spellings of numbers that JSON does not allow but some parsers accept, and numbers
+// at the ends of their ranges.
 var oddNumbers = []string{
 	"+5", "-5", "007", "-007", "+0", "-0", "00", ".5", "-.5", "+.5", "5.", "5.0", "05.50", "007.50", "1e2", "1E2",
 	"1e-2", "0x10", "0b1", "1_000", "1,000", "1.234", "0.123456789", "1e-9", "1000000000",
@@ -112,7 +113,7 @@ var oddNumbers = []string{
 	strings.Repeat("9", 400), "0." + strings.Repeat("0", 400) + "1",
 }
 
-// numberPlaces are the numbers in an op's input, by the path to them.
+// numberPlaces returns the numbers in an op's input.
 func numberPlaces(o *op.Op) []formPlace {
 	var out []formPlace
 	var walk func(*op.Schema, []string)
@@ -131,8 +132,8 @@ func numberPlaces(o *op.Op) []formPlace {
 	return out
 }
 
-// A number in any spelling, in any numeric parameter of any op, is taken or refused: never a fault
-// of ours. In a body it comes as a number where JSON has one so, and as a text.
+// TestOddNumbers: every op accepts or refuses a number in any spelling, and never fails with an
+// internal error. Each spelling is sent as text, and also as a JSON number if JSON allows it.
 func TestOddNumbers(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	b := newFormBook(t, 50)
@@ -173,7 +174,7 @@ func TestOddNumbers(t *testing.T) { //nolint:tparallel // the group waits for it
 	}
 }
 
-// An accepted number has the value that it spells.
+// TestSpelledNumbersMeanThemselves: an accepted number has the value that its spelling says.
 func TestSpelledNumbersMeanThemselves(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 9)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Rates have up to nine decimals over REST and as a command. An invalid rate is rejected with a
-// message that names the field. A day whose worth in another currency is larger than any sum is
-// left out with a note.
+// TestRatesOfAllSizes: rates have up to nine decimals over REST and as a command. An invalid rate
+// is rejected with a message that names the field. A day whose converted amounts exceed the largest
+// possible sum is left out with a note.
 func TestRatesOfAllSizes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

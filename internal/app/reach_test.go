@@ -8,8 +8,9 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// How far a tool's calls reach decides what a run does without a person, so nobody widens it by
-// the way. Calls of every other writing tool are planned.
+// TestReachOfTools fixes the reach of every tool, so that nobody widens it by accident. The reach
+// decides which calls a run makes without a person. Calls of all other writing tools become part of
+// a plan.
 func TestReachOfTools(t *testing.T) {
 	t.Parallel()
 	want := map[string]op.Reach{

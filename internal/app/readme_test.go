@@ -25,8 +25,8 @@ var (
 // shownDay is the day on which the guides were written, and the last day in their data.
 const shownDay = "2026-10-30"
 
-// TestReadme plays the README's five minutes, its rules and its undo as they are printed, and
-// compares what the README shows with what the commands print. Ids differ; nothing else may.
+// TestReadme runs the commands of the README up to the section about connecting a bank, and
+// compares the output that the README shows with what the commands print. Only ids may differ.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../README.md")
@@ -46,7 +46,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestReadmeControl shows that another figure in the README is noticed.
+// TestReadmeControl shows that the comparison notices a wrong figure in the README.
 func TestReadmeControl(t *testing.T) {
 	t.Parallel()
 	page := "```sh\n./coffer demo statement > statement.csv\n" +
@@ -58,14 +58,14 @@ func TestReadmeControl(t *testing.T) {
 	}
 }
 
-// playReadme runs the commands of a page on a household of its own.
+// playReadme runs the commands of a page on a new household.
 func playReadme(t *testing.T, page string) (shown int, missing []string) {
 	t.Helper()
 	r, _ := newReader(t)
 	return r.play(page)
 }
 
-// newReader begins with an empty household, which a server works for.
+// newReader returns a reader with an empty household and a running server.
 func newReader(t *testing.T) (reader, *world) {
 	t.Helper()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
@@ -76,8 +76,8 @@ func newReader(t *testing.T) (reader, *world) {
 	}, map[string]string{}, t.TempDir()}, w
 }
 
-// play runs the commands of a page. It returns how many lines of output the page shows, and those
-// that the commands before them do not print in that order.
+// play runs the commands of a page. It returns the number of output lines that the page shows, and
+// the lines that the commands before them do not print in that order.
 func (r reader) play(page string) (shown int, missing []string) {
 	r.t.Helper()
 	var printed []string
@@ -108,15 +108,15 @@ func (r reader) play(page string) (shown int, missing []string) {
 	return shown, missing
 }
 
-// A reader follows the README at a terminal.
+// A reader follows a guide at a terminal.
 type reader struct {
 	t         *testing.T
 	config    app.Config
 	variables map[string]string
-	dir       string // of the files that the commands write
+	dir       string // the directory of files that the commands write
 }
 
-// line runs one line of a shell and returns what it prints, without ids.
+// line runs one line of a shell script and returns its output without ids.
 func (r reader) line(line string) []string {
 	r.t.Helper()
 	for name, value := range r.variables {
@@ -147,7 +147,7 @@ func (r reader) line(line string) []string {
 	return out
 }
 
-// write writes a file beside the reader.
+// write writes a file to the reader's directory.
 func (r reader) write(name, text string) {
 	r.t.Helper()
 	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
@@ -155,8 +155,8 @@ func (r reader) write(name, text string) {
 	}
 }
 
-// run runs one command at a terminal of that width, where 0 is a pipe. A file is the reader's own, or
-// one of the repository.
+// run runs one command at a terminal of that width; 0 means a pipe. Files are in the reader's
+// directory, or in the repository if their path begins with docs/.
 func (r reader) run(width int, command string) string {
 	r.t.Helper()
 	args := shellWords(command)
@@ -182,7 +182,7 @@ func (r reader) run(width int, command string) string {
 	return out.String()
 }
 
-// pick is the value at a path such as changes[0].short_id.
+// pick returns the value at a path such as changes[0].short_id.
 func (r reader) pick(out, path string) string {
 	r.t.Helper()
 	var v any

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// A broken login is repaired through both providers, on the page and with the widget alone.
+// TestReauth repairs a broken bank login through both providers, on the page and with the widget
+// alone.
 func TestReauth(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -63,7 +64,7 @@ func TestReauth(t *testing.T) {
 			}); r.code() != "CONNECTION_NOT_SYNCABLE" {
 				t.Errorf("the login is still broken: %d %s", r.status, r.body)
 			}
-			d.share(t, s) // which repairs it
+			d.share(t, s) // this repairs the login
 			if r := d.page(t, s); !strings.Contains(r.body, "Bank reconnected") {
 				t.Errorf("%s", r.body)
 			}

@@ -37,7 +37,8 @@ func (v *visitor) recover(t testing.TB, code string) (reply, string) {
 	return v.do(t, "POST", "/login/recovery", url.Values{"code": {code}, "next": {"/account"}})
 }
 
-// A member who has lost everything else signs in with a code, once, and chooses another password.
+// TestRecoveryCodes: a member who has lost everything else signs in with a code, once, and chooses
+// a new password.
 func TestRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
@@ -57,7 +58,7 @@ func TestRecoveryCodes(t *testing.T) {
 		if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token x
 			where x::text like '%' || $1 || '%'
 			or x::text like '%' || replace($1, '-', '') || '%'`, c); err != nil || n != 0 {
-			t.Errorf("a code stands in the database: %d %v", n, err)
+			t.Errorf("a code is in the database in clear text: %d %v", n, err)
 		}
 	}
 	for _, wrong := range []string{old[0], "-", "0000-0000-0000-0000", codes[0][:18], codes[0] + "0", password, v.key} {
@@ -66,7 +67,7 @@ func TestRecoveryCodes(t *testing.T) {
 			t.Errorf("%q: %d %s", wrong, r.status, r.body)
 		}
 	}
-	// It works in any spelling, and only once if several send it at the same time.
+	// A code works in any spelling. If several clients send it at once, only one succeeds.
 	var got, refused atomic.Int64
 	var all sync.WaitGroup
 	for n := range 20 {
@@ -105,7 +106,7 @@ func TestRecoveryCodes(t *testing.T) {
 	if _, to := v.do(t, "GET", "/account", nil); to == "" {
 		t.Error("the other session goes on")
 	}
-	// A while later the code is no proof any more.
+	// After some minutes, signing in with a code no longer counts as a recent sign-in.
 	one.leave(t)
 	if r, _ := one.do(t, "POST", "/account/password",
 		url.Values{"new": {"yet another password"}}); r.status != http.StatusUnauthorized {
@@ -120,7 +121,8 @@ func TestRecoveryCodes(t *testing.T) {
 	}
 }
 
-// Guessing codes is bounded as signing in is, and used codes are swept.
+// TestRecoveryIsBounded: guesses of codes have the same limit as sign-ins, and the sweep deletes
+// used codes.
 func TestRecoveryIsBounded(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
@@ -150,8 +152,9 @@ func TestRecoveryIsBounded(t *testing.T) {
 	}
 }
 
-// Codes end with everything that ends a takeover: a new password from someone else, the removal of
-// the last sign-in method, and dropping them. Admins see their number.
+// TestRecoveryCodesEnd: codes end when another person sets the password, when the last sign-in
+// method is removed, and when somebody deletes them. Any of these may happen to stop an attacker.
+// Admins see the number of codes.
 func TestRecoveryCodesEnd(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
@@ -160,7 +163,7 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	login := made(t, v, path, `{"kind":"password","password":"the first password"}`)
 	signIn := func(password string) *visitor {
 		if _, err := pg.Exec(t.Context(), v.DB, `update login set must_replace = false`); err != nil {
-			t.Fatal(err) // as if Kim had replaced it
+			t.Fatal(err) // as if Kim had replaced the admin's password
 		}
 		one := &visitor{world: v.world}
 		if _, to := one.do(t, "POST", "/login", url.Values{
@@ -195,14 +198,14 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	member := signIn("the first password")
 	codes := member.codes(t)
 	left(10)
-	// A member's own change of the password leaves them.
+	// A member's own change of the password does not end the codes.
 	if _, to := member.do(t, "POST", "/account/password",
 		url.Values{"old": {"the first password"}, "new": {"the second password"}}); to != "/account?done=password" {
 		t.Fatalf("own password: %s", to)
 	}
 	works(codes[0], true)
 	left(9)
-	// An admin's does not, and who was just coming in with one comes too late.
+	// An admin's change does. A sign-in with a code that is under way at that moment fails.
 	coming, err := v.Auth.Recover(t.Context(), codes[1], "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +216,7 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	}
 	works(codes[2], false)
 	left(0)
-	// An admin drops them, and so does the member.
+	// Admins and the member can delete the codes.
 	codes = signIn("what an admin chose").codes(t)
 	change("DELETE", "/api/v1/users/"+kim+"/recovery-codes", "", 204)
 	works(codes[0], false)
@@ -227,8 +230,8 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	}
 	works(codes[0], false)
 	left(0)
-	// They end with the last sign-in method, no matter who removes it, and cannot be created
-	// without one.
+	// Codes end with the last sign-in method, no matter who removes it. Without a sign-in method
+	// nobody can create any.
 	codes = member.codes(t)
 	if r := (credential{session: member.cookie}).send(t, v.world, "DELETE", path+"/"+login, ""); r.status != 204 {
 		t.Fatalf("the last method: %d %s", r.status, r.body)

@@ -21,12 +21,13 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A branch is a household, and banks that lead back to it. It keeps what is logged and answered.
+// A branch is a household, and a simulator of banks that redirect browsers back to coffer. It
+// records the log and the responses.
 type branch struct {
 	desk
 	sim *banks.EnableBanking
 	log *logBook
-	all strings.Builder // of answers
+	all strings.Builder // the bodies of the responses
 }
 
 func newBranch(t *testing.T) *branch {
@@ -52,7 +53,7 @@ func newBranch(t *testing.T) *branch {
 	return d
 }
 
-// ask sends a request and keeps the answer.
+// ask sends a request and records the response.
 func (d *branch) ask(t *testing.T, method, path, body string) reply {
 	t.Helper()
 	r := d.send(t, exchange{method: method, path: "/api/v1" + path, key: d.key, body: body})
@@ -60,7 +61,8 @@ func (d *branch) ask(t *testing.T, method, path, body string) reply {
 	return r
 }
 
-// signIn plays the member at the bank, and returns the address that the browser is led to.
+// signIn signs the member in at the bank, and returns the address to which the bank redirects the
+// browser.
 func (d *branch) signIn(t *testing.T, s linkSession, leave bool) string {
 	t.Helper()
 	to, err := d.sim.Visit(t.Context(), fmt.Sprint(s.ProviderConfig["hosted_url"]), leave)
@@ -70,7 +72,7 @@ func (d *branch) signIn(t *testing.T, s linkSession, leave bool) string {
 	return to
 }
 
-// lands opens what the bank led to, on this server.
+// lands opens, on this server, the address to which the bank redirected.
 func (d *branch) lands(t *testing.T, to string) reply {
 	t.Helper()
 	r := d.send(t, exchange{method: http.MethodGet, path: strings.TrimPrefix(to, "http://127.0.0.1:1")})
@@ -94,7 +96,8 @@ func (d *branch) banks(t *testing.T, query string) (out listedBanks) {
 	return out
 }
 
-// The banks of a country come in pages, by name, and a search finds words in any order.
+// TestInstitutions: a provider's list of banks has pages and is sorted by name. A search finds
+// words in any order.
 func TestInstitutions(t *testing.T) {
 	t.Parallel()
 	d := newBranch(t)
@@ -144,8 +147,8 @@ func TestInstitutions(t *testing.T) {
 	}
 }
 
-// A bank leads back to coffer with a state, which belongs to one session and works once. Consent has
-// an end, and is renewed for the same accounts.
+// TestLinkByRedirect: a bank redirects to coffer with a state, which belongs to one session and
+// works once. Consent expires, and is renewed for the same accounts.
 func TestLinkByRedirect(t *testing.T) {
 	t.Parallel()
 	d := newBranch(t)
@@ -167,7 +170,7 @@ func TestLinkByRedirect(t *testing.T) {
 		return d.begin(t, "/connections/link-session",
 			`{"provider":"enablebanking","country":"DE","institution_id":"`+listed[0].ID+`"}`)
 	}
-	// A member who leaves, and a state that is nobody's.
+	// A member who leaves the bank's page, and a state that belongs to no session.
 	s := begin()
 	d.lands(t, d.signIn(t, s, true))
 	if o := d.outcome(t, s.Token); o.State != "failed" || o.Error.Code != "NOT_AUTHORIZED" {
@@ -178,7 +181,7 @@ func TestLinkByRedirect(t *testing.T) {
 			t.Errorf("%q: %d", query, r.status)
 		}
 	}
-	// Two sessions at the same time: the state says which one it is.
+	// Two sessions at the same time: the state identifies the session.
 	first, second := begin(), begin()
 	if r := d.page(t, first); !strings.Contains(r.body, "Continue to Enable Banking") {
 		t.Error(r.body)
@@ -203,14 +206,14 @@ func TestLinkByRedirect(t *testing.T) {
 		t.Errorf("consent ends in %d days", days)
 	}
 	secrets := append(d.sim.Secrets(), mustQuery(t, to).Get("code"), mustQuery(t, to).Get("state"))
-	// The address can be pasted, for a browser that the bank leads nowhere. Here it is the same bank
-	// again, and a person decides.
+	// A member can paste the address if the bank did not redirect the browser. Here the bank is
+	// already connected, so the page asks whether to connect it again.
 	r := d.post(t, first, url.Values{"address": {"  " + d.signIn(t, first, false) + "\n"}})
 	if d.all.WriteString(r.body); !strings.Contains(r.body, "Connect this bank again?") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	d.post(t, first, url.Values{"leave": {"yes"}})
-	// Consent is renewed: other ids inside, the same accounts here.
+	// Consent is renewed: the bank uses new ids, and coffer keeps the same accounts.
 	accounts := d.count(t, `select count(*) from account`)
 	if _, err := pg.Exec(t.Context(), d.DB, `update connection set status = 'pending_reauth',
 		consent_expires_at = now() - interval '1 day'`); err != nil {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
@@ -24,8 +22,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// unrehearsed are the writing tools that a plan cannot hold, each with the reason. A workflow
-// refuses them or stores the call itself.
+// unrehearsed are the writing tools whose calls cannot be in a plan, each with the reason. A
+// workflow refuses such a call, or stores the call itself in the plan.
 var unrehearsed = map[string]string{
 	"apply_rules":       "a job does the work after the commit",
 	"trigger_sync":      "a job asks the bank after the commit",
@@ -35,7 +33,7 @@ var unrehearsed = map[string]string{
 	"add_transaction":   "what is entered is recorded as restored, and a plan restores only what is there",
 }
 
-// A rehearsalRun plays scripts on one database: directly, or as a plan.
+// A rehearsalRun plays scripts on one database, either directly or as a plan.
 type rehearsalRun struct {
 	*revertRun
 	planned bool
@@ -44,13 +42,14 @@ type rehearsalRun struct {
 	plan    []journal.Planned
 	called  map[string]bool
 	carried time.Duration
-	laid    int // entries that were laid over the books
+	laid    int // how many planned entries were applied before a call
 }
 
 // TestRehearsal plays random scripts of calls twice: directly on one copy of a household, and as
-// rehearsals on another. Each answer is the same, new ids aside; the books of the second stay
-// untouched; the plan carried out gives the books of the first; and undoing the run gives the books
-// of before. The books as of five moments of a direct script are what they were.
+// rehearsals on another. Apart from new ids, the responses are the same. The rehearsals do not
+// change the books of the second copy. Applying the plan gives the books of the first copy, and
+// undoing the run restores the books from before. For five moments of a direct script, the books as
+// of that moment equal the books at that moment.
 func TestRehearsal(t *testing.T) {
 	t.Parallel()
 	scripts := 100
@@ -71,7 +70,7 @@ func TestRehearsal(t *testing.T) {
 type rehearsalLaw struct {
 	*testing.T
 	direct, rehearsed *rehearsalRun
-	known             map[string]bool // ids that both copies have
+	known             map[string]bool // ids that exist in both copies
 	less              *journal.Journal
 	tally             map[string]int
 	took              map[string]time.Duration
@@ -132,7 +131,7 @@ func newRehearsalLaw(t *testing.T) *rehearsalLaw {
 	return l
 }
 
-// script plays one script both ways.
+// script plays one script in both ways.
 func (l *rehearsalLaw) script(n int) {
 	l.Helper()
 	before := l.same("at the start")
@@ -192,7 +191,7 @@ func (l *rehearsalLaw) script(n int) {
 	}
 }
 
-// play makes the script's next call and returns its answer.
+// play makes the script's next call and returns its response.
 func (r *rehearsalRun) play(t *testing.T) string {
 	t.Helper()
 	if !r.planned {
@@ -230,7 +229,7 @@ func (r *rehearsalRun) play(t *testing.T) string {
 	return out
 }
 
-// said makes a call and prints what it answered.
+// said makes a call and returns its response or its error as text.
 func (r *rehearsalRun) said(s revertStep, call func(*op.Op, op.Call) (op.Answer, error)) string {
 	o, surface := r.ops[s.op], op.REST
 	if o.Tool != "" {
@@ -256,7 +255,7 @@ func (r *rehearsalRun) said(s revertStep, call func(*op.Op, op.Call) (op.Answer,
 
 var rehearsalValue = regexp.MustCompile(`"([a-z_]+)":"([^"]*)"`)
 
-// plain is an answer without the ids and times of this copy.
+// plain removes from a response the ids and times that exist in this copy only.
 func (l *rehearsalLaw) plain(answer string) string {
 	return rehearsalValue.ReplaceAllStringFunc(answer, func(s string) string {
 		m := rehearsalValue.FindStringSubmatch(s)
@@ -271,7 +270,7 @@ func (l *rehearsalLaw) plain(answer string) string {
 	})
 }
 
-// hash is everything that a script can change, without ids.
+// hash returns everything that a script can change, without ids.
 func (l *rehearsalLaw) hash(r *rehearsalRun, q pg.Querier) string {
 	l.Helper()
 	start := time.Now()
@@ -294,7 +293,7 @@ func (l *rehearsalLaw) hash(r *rehearsalRun, q pg.Querier) string {
 	return c + strings.Join(more, "\n")
 }
 
-// same returns the hash of both copies, which must be one.
+// same checks that both copies have the same hash, and returns it.
 func (l *rehearsalLaw) same(when string) string {
 	l.Helper()
 	a, b := l.hash(l.direct, l.direct.DB), l.hash(l.rehearsed, l.rehearsed.DB)
@@ -313,140 +312,8 @@ func (l *rehearsalLaw) now() pg.Time {
 	return at
 }
 
-// carry applies the plan: the books are then as those that the calls were made on.
-func (l *rehearsalLaw) carry(n int) {
-	l.Helper()
-	r := l.rehearsed
-	plan := stored(l.T, r.plan)
-	start := time.Now()
-	done := r.apply(l.T, plan)
-	l.took["apply"] += time.Since(start)
-	l.tally["entries applied"] += done.Done
-	if len(done.Changes) > 1 {
-		l.tally["plans in which a name changed hands"]++
-	}
-	if len(done.Skipped) > 0 {
-		l.Errorf("script %d: the plan was applied but for %+v\n\t%s", n, done.Skipped,
-			strings.Join(l.direct.story, "\n\t"))
-	}
-	if want, got := l.hash(l.direct, l.direct.DB), l.hash(r, r.DB); want != got {
-		l.Errorf("script %d: the applied plan is not what the calls did\n%s\n\t%s", n, firstDifference(want, got),
-			strings.Join(l.direct.story, "\n\t"))
-	}
-}
-
-// stored is the plan after it was kept as JSON.
-func stored(t *testing.T, plan []journal.Planned) (out []journal.Planned) {
-	t.Helper()
-	b, err := json.Marshal(plan)
-	if err == nil {
-		err = json.Unmarshal(b, &out)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func (r *rehearsalRun) apply(t *testing.T, plan []journal.Planned) (out journal.Carried) {
-	t.Helper()
-	ctx := op.WithActor(t.Context(), r.run)
-	err := r.DB.InTx(ctx, func(tx pg.Tx) (err error) {
-		out, err = r.Journal.Carry(ctx, tx, journal.Note{Summary: "Applied a plan", Approved: true}, plan)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// moved has a person change some of the planned fields first. Those stay as the person left them,
-// and are named. The control pretends that the plan had seen what the person did.
-func (l *rehearsalLaw) moved(n int) {
-	l.Helper()
-	r := l.rehearsed
-	me := op.Actor{Type: op.User, ID: id.New(), Name: "me", Scope: op.Full}
-	touched := map[string]bool{}
-	for _, p := range r.plan {
-		if p.Subject != journal.Transaction || p.Field != journal.FieldCategory || len(touched) == 2 {
-			continue
-		}
-		category := "s000-" + []string{"aa", "ab"}[n/4%2]
-		answer, err := r.Runner.Call(l.Context(), r.ops["transaction.change"], op.Call{
-			Actor: me, Surface: op.REST, Args: map[string]any{"operations": []any{map[string]any{
-				"transaction_id": p.SubjectID.String(), "category": category,
-			}}},
-		})
-		if err != nil {
-			l.Fatal(err)
-		}
-		if answer.Change != nil {
-			touched[p.SubjectID.String()] = true
-		}
-	}
-	if len(touched) == 0 {
-		return
-	}
-	look := func(q pg.Querier) string {
-		rows, err := pg.Values[string](l.Context(), q, `select concat_ws(' ', id, category_id, category_source)
-			from transaction where id::text = any($1) order by 1`, slices.Sorted(maps.Keys(touched)))
-		if err != nil {
-			l.Fatal(err)
-		}
-		return strings.Join(rows, " ")
-	}
-	before := look(r.DB)
-	blind := slices.Clone(r.plan)
-	newest, err := pg.Values[string](l.Context(), r.DB, `select subject_id || ' ' || max(id) from entry
-		where field = 'category' group by subject_id`)
-	if err != nil {
-		l.Fatal(err)
-	}
-	for i, p := range blind {
-		for _, row := range newest {
-			var seen int64
-			if _, err := fmt.Sscanf(row, p.SubjectID.String()+" %d", &seen); err == nil && p.Field == "category" {
-				blind[i].Seen = &seen
-			}
-		}
-	}
-	ctx := op.WithActor(l.Context(), r.run)
-	undone := errors.New("undone")
-	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
-		if _, err := r.Journal.Carry(ctx, tx, journal.Note{Summary: "Blind", Approved: true}, blind); err != nil {
-			return err
-		}
-		l.tally["control: plans applied without a look at what moved"]++
-		if look(tx) != before {
-			l.tally["control: they overwrote what a person did"]++
-		}
-		return undone
-	})
-	if !errors.Is(err, undone) {
-		l.Fatal(err)
-	}
-	out := r.apply(l.T, r.plan)
-	for _, s := range out.Skipped {
-		if s.Field == journal.FieldCategory && s.Reason == "changed_since" && touched[s.SubjectID.String()] {
-			l.tally["fields that others touched, left and named"]++
-			touched[s.SubjectID.String()] = false
-		}
-	}
-	for u, unnamed := range touched {
-		if unnamed && len(out.Left) == 0 {
-			l.Errorf("script %d: %s was touched and is not named: %+v", n, u, out.Skipped)
-		}
-	}
-	if after := look(r.DB); after != before {
-		l.Errorf("script %d: what a person did was overwritten: %s, %s", n, before, after)
-	}
-	l.undo(r, r.run.ID) // newest first: the person's value may lead to what the plan took out of use
-	l.undo(r, me.ID)
-}
-
-// asOf compares the books as of a moment with what they were then. The control leaves one subject
-// out.
+// asOf compares the books as of a moment with the hash from that moment. The control leaves out the
+// journal's subject for tags.
 func (l *rehearsalLaw) asOf(n int, at pg.Time, want string) {
 	l.Helper()
 	undone := errors.New("undone")
@@ -479,7 +346,7 @@ func (l *rehearsalLaw) asOf(n int, at pg.Time, want string) {
 	}
 }
 
-// undo undoes everything that the actor did.
+// undo undoes everything that the actor changed.
 func (l *rehearsalLaw) undo(r *rehearsalRun, actor id.ID) {
 	l.Helper()
 	ctx := op.WithActor(l.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "me", Scope: op.Full})
@@ -522,91 +389,5 @@ func (l *rehearsalLaw) report() {
 		if l.tally[what] == 0 || l.tally[control] == 0 {
 			l.Errorf("%q: %d of %d: nothing was shown", what, l.tally[what], l.tally[control])
 		}
-	}
-}
-
-// next thinks of the next call: one of a revert's steps, or about what those leave out, or a look
-// at the books.
-func (r *rehearsalRun) next(ctx context.Context) revertStep {
-	dice := r.dice
-	pick := func(sql string) string {
-		ids, err := pg.Values[string](ctx, r.from, sql)
-		if err != nil || len(ids) == 0 {
-			return "none"
-		}
-		return ids[dice.IntN(len(ids))]
-	}
-	switch n := dice.IntN(20); n {
-	case 0:
-		return revertStep{op: "rule.create", args: map[string]any{"rules": []any{r.rule(dice)}}}
-	case 1:
-		args := r.rule(dice)
-		delete(args, "actions")
-		args["id"] = pick(`select id::text from rule where name like 's000-%' and deleted_at is null
-			order by name, created_at`)
-		args["category_slug"] = r.category()
-		return revertStep{op: "rule.update", args: args}
-	case 2:
-		return revertStep{op: "rule.delete", args: map[string]any{"id": pick(`select id::text from rule
-			where name like 's000-%' and deleted_at is null order by name, created_at`)}}
-	case 3:
-		return revertStep{op: "report.create", args: map[string]any{
-			"title": fmt.Sprint("s000-report ", dice.IntN(3)), "body": "x", "kind": "summary",
-		}}
-	case 4:
-		return revertStep{op: "report.delete", args: map[string]any{"id": pick(`select id::text from report
-			where deleted_at is null order by title, created_at`)}}
-	case 5, 6:
-		return revertStep{op: "account-link.update", args: map[string]any{
-			"id": pick(linksInOrder), "confidence": r.one("confirmed", "rejected"), "force": dice.IntN(2) == 0,
-			"kind": r.one("mirror", "transfer"),
-		}}
-	case 7:
-		return revertStep{op: r.one("account-link.create"), args: map[string]any{
-			"primary_account_id": pick(`select id::text from account order by provider_id`),
-			"mirror_account_id":  pick(`select id::text from account order by provider_id desc`),
-			"kind":               r.one("mirror", "transfer"), "confidence": r.one("auto", "confirmed"),
-		}}
-	case 8:
-		return revertStep{op: "account.update", args: map[string]any{
-			"id": pick(`select id::text from account order by provider_id`), "hidden": dice.IntN(2) == 0,
-			"display_name": r.one("Joint", "Daily"), "force": dice.IntN(2) == 0,
-		}}
-	case 11:
-		return revertStep{op: "balance.set", args: map[string]any{
-			"id":  pick(`select id::text from account order by provider_id`),
-			"day": r.one("2026-01-31", "2026-02-28"), "current": json.Number(r.one("12.50", "-7", "1000")),
-		}}
-	case 12:
-		return revertStep{op: r.one("recurring.update", "review_pattern"), args: map[string]any{
-			"id":    pick(`select id::text from recurring where deleted_at is null order by id`),
-			"state": r.one("auto", "confirmed", "dismissed"), "name": r.one("Rent", "Music"), "force": dice.IntN(2) == 0,
-		}}
-	case 9, 10:
-		s := revertStep{op: r.one("transaction.list", "transaction.summary", "tag.list", "category.list",
-			"counterparty.list", "rule.list"), args: map[string]any{}}
-		if s.op == "transaction.summary" {
-			s.args["group_by"] = []any{"category"}
-		}
-		if s.op == "transaction.list" && dice.IntN(2) == 0 {
-			s.args["tags"] = []any{r.tag()}
-		}
-		return s
-	}
-	return r.step(ctx)
-}
-
-const linksInOrder = `select l.id::text from account_link l join account a on a.id = l.primary_id
-	join account b on b.id = l.mirror_id where l.deleted_at is null
-	order by least(a.provider_id, b.provider_id), greatest(a.provider_id, b.provider_id)`
-
-func (r *rehearsalRun) rule(dice *rand.Rand) map[string]any {
-	return map[string]any{
-		"name":       fmt.Sprintf("s000-rule %d", dice.IntN(4)),
-		"conditions": map[string]any{"field": "name", "op": "contains", "value": r.one("shop", "bakery")},
-		"actions": []any{
-			map[string]any{"type": "set_category", "category_slug": r.category()},
-			map[string]any{"type": "add_tag", "tag_slug": r.tag()},
-		},
 	}
 }

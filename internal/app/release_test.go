@@ -19,7 +19,7 @@ import (
 
 var release = flag.Bool("release", false, "write a database of this schema to testdata/releases")
 
-// With -release, TestWriteRelease writes the database of the release that is about to be made.
+// With -release, TestWriteRelease writes the database dump of the release that is about to be made.
 func TestWriteRelease(t *testing.T) {
 	t.Parallel()
 	if !*release {
@@ -61,8 +61,8 @@ func TestWriteRelease(t *testing.T) {
 			t.Fatalf("%s: %v", c.op, err)
 		}
 	}
-	revert() // the tag
-	revert() // the revert
+	revert() // revert the tag
+	revert() // revert the revert
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	for line := range strings.Lines(string(pgtest.Dump(t, url, "--no-owner", "--inserts", "--rows-per-insert=1000"))) {

@@ -10,8 +10,9 @@ import (
 	"coffer/internal/books/ledger/ledgertest"
 )
 
-// An account goes with all its transactions as one change, and comes back with them. A dry run says
-// what would go, an account whose connection syncs does not go, and an agent removes none.
+// TestRemoveAccount: removing an account with all its transactions is one change, and reverting the
+// change restores them. A dry run says what would be removed. An account whose connection syncs
+// cannot be removed, and agents cannot remove any.
 func TestRemoveAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// The requirements of HTTP itself, on one page: request, status, code.
+// TestHTTP lists the requirements of HTTP itself: request, status, code.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -24,7 +24,8 @@ func TestHTTP(t *testing.T) {
 		code   string
 	}{
 		"unknown path": {exchange{method: "GET", path: "/api/v1/nothing"}, 404, "NOT_FOUND"},
-		"root":         {exchange{method: "GET", path: "/"}, 200, ""}, // the account, or signing in
+		// Leads to the account page, or to the sign-in page.
+		"root": {exchange{method: "GET", path: "/"}, 200, ""},
 		"oauth discovery": {
 			exchange{method: "GET", path: "/.well-known/oauth-protected-resource"},
 			404,
@@ -171,8 +172,8 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// A caller can make sure that nobody else changed a record first: every PATCH and PUT honors
-// If-Match, including future ones.
+// TestEveryPatchHonoursIfMatch: a caller can make sure that nobody else changed a record first.
+// Every PATCH and PUT checks If-Match, including ones added later.
 func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
@@ -221,7 +222,7 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	w.send(t, exchange{
 		method: "POST", path: "/api/v1/prompt-blocks", key: w.key, body: `{"slug":"ours","title":"Ours","body":"hm"}`,
 	})
-	subjects := map[string][2]string{ // a record that exists, and a change that is valid
+	subjects := map[string][2]string{ // a record that exists, and a valid change of it
 		"tag.update":      {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
 		"category.update": {"/api/v1/categories/home", `{"icon":"house"}`},
 		"key.update":      {"/api/v1/api-keys/" + k.ShortID, `{"name":"renamed"}`},
@@ -276,7 +277,8 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			name(`select short_id from comment limit 1`), `{"content":"well"}`},
 	}
 	for _, o := range app.Menu() {
-		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.Own { // TestPreferences tries those
+		// TestPreferences covers a member's own records.
+		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.Own {
 			continue
 		}
 		s, ok := subjects[o.Name]
@@ -295,7 +297,8 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			method: "GET", path: strings.TrimSuffix(s[0], "/read"),
 			key: w.key,
 		}).header.Get("ETag")
-		// these have no address of their own to read; a stale tag is refused all the same
+		// These records have no address from which to read an ETag. A stale one must still be
+		// refused.
 		if o.Name == "comment.update" || o.Name == "transaction.match" || o.Name == "login-method.update" || o.Name == "account-link.match" ||
 			o.Name == "finding.dismiss" {
 			continue

@@ -13,8 +13,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Every tool that reads, and the dry runs of those that change much, give a result on large books
-// that a model's context has room for. COFFER_TEST_ROWS says how large; a million otherwise.
+// TestResultsOnLargeBooks: with many transactions, every reading tool, and every dry run that
+// covers many records, gives a result that fits into a model's context. COFFER_TEST_ROWS sets the
+// number of transactions; the default is a million.
 func TestResultsOnLargeBooks(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("COFFER_TEST_LONG") == "" {
@@ -70,7 +71,7 @@ func TestResultsOnLargeBooks(t *testing.T) {
 		"transaction_summary": {
 			{},
 			{"group_by": []string{"merchant", "month"}},
-			// of ten years and a million transactions it is beyond the deadline of a call
+			// For ten years and a million transactions, this call would exceed its deadline.
 			{"group_by": []string{"payee", "day"}, "limit": 200, "start_date": today.AddDate(-1, 0, 0).Format("2006-01-02")},
 		},
 	}

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// Every reading tool, called with its defaults on books with long texts and long lists, returns a
-// result that fits a model's context. The result states what is left out, and names the text of
-// strangers before anything else.
+// TestResultsOfTools calls every reading tool with its defaults, on books with long texts and long
+// lists. The result fits into a model's context. It states what it leaves out, and first names the
+// fields that contain text from strangers.
 func TestResultsOfTools(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 400)
@@ -36,7 +36,7 @@ func TestResultsOfTools(t *testing.T) {
 	}
 	one := b.do(t, "counterparty.create", map[string]any{"name": "Corner Bakery"})["id"]
 	args := map[string]map[string]any{
-		"get_job": nil, "get_sync_status": nil, // their records are made by syncs, which others test
+		"get_job": nil, "get_sync_status": nil, // syncs create these records; other tests cover them
 		"get_transaction": {"transaction_id": row}, "explain_transaction": {"transaction_id": row},
 		"list_annotations": {"transaction_id": row}, "find_matching_rules": {"transaction_id": row},
 		"suggest_rule": {"transaction_id": row}, "get_counterparty": {"id": one},
@@ -84,7 +84,7 @@ func TestResultsOfTools(t *testing.T) {
 	}
 }
 
-// A table has the same rows as objects in about half of the space.
+// TestTables: a table has the same rows as objects, in about half the space.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 60)

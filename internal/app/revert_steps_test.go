@@ -19,7 +19,7 @@ import (
 
 var errRevertServer = errors.New("the service failed")
 
-// call runs a step. Refusals are part of life; failures of the service are not.
+// call runs a step. The service may refuse the call, but must not fail.
 func (r *revertRun) call(ctx context.Context, actor op.Actor, s revertStep) (op.Answer, error) {
 	surface := op.REST
 	if o := r.ops[s.op]; actor.Type == op.Agent && o.Tool != "" || o.Route == "" {
@@ -45,7 +45,7 @@ func (r *revertRun) call(ctx context.Context, actor op.Actor, s revertStep) (op.
 	return answer, err
 }
 
-// A revertAnswer is what a revert says of itself.
+// A revertAnswer is the response to a revert.
 type revertAnswer struct {
 	Change   *struct{ ID string }
 	Reverted int
@@ -67,7 +67,7 @@ func (r *revertRun) revert(ctx context.Context, actor op.Actor, change string) (
 	return out, err
 }
 
-// look reads every field, and the entries since the last look into made.
+// look reads every field, and adds the entries since the last look to made.
 func (r *revertRun) look(ctx context.Context, made *revertChange) error {
 	var state, entries string
 	if err := r.DB.QueryRow(ctx, revertLookSQL, r.txs, r.prefix+"%", r.seen).Scan(&state, &entries,
@@ -145,7 +145,7 @@ type revertStep struct {
 	op     string
 	args   map[string]any
 	force  bool
-	moves  bool // a merge: it moves everything with the category, from any source, and keeps the sources
+	moves  bool // a merge moves every use of the category, whatever its source, and keeps the sources
 	undoes *revertChange
 }
 
@@ -167,8 +167,8 @@ func (r *revertRun) category() string {
 
 func (r *revertRun) tag() string { return r.prefix + r.one("x", "y", "z", "x", "y", "z", "v", "w") }
 
-// counterparty is one that lives, by the order of names so that both runs of a sequence choose
-// alike.
+// counterparty returns an existing counterparty, chosen by the order of names, so that both runs of
+// a sequence choose the same.
 func (r *revertRun) counterparty(ctx context.Context) string {
 	ids, err := pg.Values[string](ctx, r.from, `select id::text from counterparty
 		where name like $1 and deleted_at is null order by name`, r.prefix+"%")
@@ -178,7 +178,7 @@ func (r *revertRun) counterparty(ctx context.Context) string {
 	return r.one(ids...)
 }
 
-// comment is one that lives, and its transaction.
+// comment returns an existing comment and its transaction.
 func (r *revertRun) comment(ctx context.Context) map[string]any {
 	rows, err := pg.Values[string](ctx, r.from, `select transaction_id || ' ' || id from comment
 		where transaction_id = any($1::text[]::uuid[]) and deleted_at is null order by id`, r.txs)
@@ -189,7 +189,7 @@ func (r *revertRun) comment(ctx context.Context) map[string]any {
 	return map[string]any{"transaction_id": t, "comment_id": c}
 }
 
-// edit fills an operation on a transaction with what might be asked of it.
+// edit adds random fields to an operation on a transaction.
 func (r *revertRun) edit(ctx context.Context, args map[string]any, tags bool) map[string]any {
 	args["transaction_id"] = r.one(r.txs...)
 	for _, what := range r.some([]string{
@@ -215,10 +215,10 @@ func (r *revertRun) edit(ctx context.Context, args map[string]any, tags bool) ma
 	return args
 }
 
-// step thinks of a call.
+// step returns a random call.
 func (r *revertRun) step(ctx context.Context) revertStep {
 	r.calls++
-	fresh := fmt.Sprintf("text %d", r.calls%5) // now and then the same as before
+	fresh := fmt.Sprintf("text %d", r.calls%5) // sometimes repeats an earlier text
 	s := revertStep{args: map[string]any{}, force: r.dice.IntN(4) == 0}
 	set := func(name string, v any) {
 		s.args[name] = v
@@ -261,7 +261,7 @@ func (r *revertRun) step(ctx context.Context) revertStep {
 	return s
 }
 
-// plainStep thinks of a call that knows no force.
+// plainStep returns a random call of an op without the argument force.
 func (r *revertRun) plainStep(ctx context.Context, s *revertStep, fresh string) {
 	switch r.dice.IntN(15) {
 	case 0:
@@ -321,7 +321,7 @@ func (r *revertRun) plainStep(ctx context.Context, s *revertStep, fresh string) 
 	}
 }
 
-// file is a file of categories to import.
+// file returns a file of categories to import.
 func (r *revertRun) file(fresh string) string {
 	if r.dice.IntN(2) == 0 {
 		return fmt.Sprintf("slug\tdisplay_name\tmerge_into\n%s\t%s\t\n%sba\tgone\t%s\n",
@@ -331,7 +331,7 @@ func (r *revertRun) file(fresh string) string {
 		r.prefix+r.one("aa", "ab", "ba", "ca"), fresh, r.prefix+r.one("a", "b", "c"))
 }
 
-// A revertTally counts what was tried and what came of it.
+// A revertTally counts what the test tried and what happened.
 type revertTally struct {
 	sync.Mutex
 	counts map[string]int
@@ -351,7 +351,8 @@ func (t *revertTally) String() string {
 	return b.String()
 }
 
-// A revertDefinition is what of a tag, category or counterparty others can contradict.
+// A revertDefinition has those parts of a tag, category or counterparty that another record can
+// contradict.
 type revertDefinition struct {
 	Slug        string  `json:"slug"`
 	Name        string  `json:"name"`
@@ -360,8 +361,8 @@ type revertDefinition struct {
 	CanonicalID *string `json:"canonical_id"`
 }
 
-// contradictions lists impossible states: two live records of one name, and references to a record
-// that is gone or merged, or that is not a primary category.
+// contradictions returns impossible states: two existing records with one name, and references to a
+// record that is deleted, merged, or not a primary category.
 func (r *revertRun) contradictions(s revertState) []string {
 	var out []string
 	live, names := map[string]revertDefinition{}, map[string]bool{}
@@ -372,7 +373,7 @@ func (r *revertRun) contradictions(s revertState) []string {
 		}
 		d, ok := r.parsed[c.value]
 		if !ok {
-			_ = json.Unmarshal([]byte(c.value), &d) // a text that is none has no name and will be missed
+			_ = json.Unmarshal([]byte(c.value), &d) // if the value is not JSON, its names stay empty
 			r.parsed[c.value] = d
 		}
 		name := part[0] + " " + strings.ToLower(d.Slug+d.Name)

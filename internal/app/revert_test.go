@@ -11,12 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/books/account"
-	"coffer/internal/platform/money"
-	"coffer/internal/platform/text"
-
 	"coffer/internal/app"
-	"coffer/internal/books/ledger"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/op"
@@ -25,16 +20,16 @@ import (
 )
 
 const (
-	revertBatchSize    = 25  // sequences on one database, each with transactions and definitions of its own
+	revertBatchSize    = 25  // number of sequences on one database, each with its own transactions and definitions
 	revertTransactions = 6   // of one sequence
-	revertNone         = "-" // a value or a source that is not there
+	revertNone         = "-" // a missing value or source
 )
 
-// A revertCell is a field's value and whose it is.
+// A revertCell is a field's value and its source.
 type revertCell struct{ value, source string }
 
-// A revertState is every field of a sequence's world under subject/id/field/ref. Fields that nobody
-// ever spoke of are left out.
+// A revertState is every field of a sequence's world under subject/id/field/ref. It leaves out
+// fields that were never set.
 type revertState map[string]revertCell
 
 func (s revertState) at(key string) revertCell {
@@ -44,25 +39,27 @@ func (s revertState) at(key string) revertCell {
 	return revertCell{revertNone, revertNone}
 }
 
-// A revertTouch is what a change did to a field: it took it from one point of its history to
-// another. A new change leads to a new point, a revert back to the one that its change came from.
+// A revertTouch is the effect of a change on a field: it took the field from one point of its
+// history to another. A new change creates a new point. A revert returns to the point from which
+// its change came.
 type revertTouch struct {
 	key           string
 	before, after revertCell
 	from, to      int
 }
 
-// A revertChange is a change as the model knows it.
+// A revertChange is a change in the test's model.
 type revertChange struct {
 	id      string
 	touches []revertTouch
-	root    *revertChange // the change that it reverts or restores, in the end; itself if it is not a revert
-	odd     bool          // it takes the root back
-	undone  bool          // of a root: the last of its reverts took it back
+	// The change that this one reverts or restores, through all reverts between them. For a change
+	// that is not a revert, the change itself.
+	root   *revertChange
+	odd    bool // whether it undoes the root instead of restoring it
+	undone bool // for a root: whether the last of its reverts undid it
 }
 
-// fate says of a field that the change wrote whether it can go back, or else whether it did
-// already.
+// fate says whether a field that the change wrote can go back, or else whether it already has.
 func (r *revertRun) fate(c *revertChange, t revertTouch) (free, undone bool) {
 	now, mark := r.points[t.key], t.to
 	if now == t.to {
@@ -77,10 +74,10 @@ func (r *revertRun) fate(c *revertChange, t revertTouch) (free, undone bool) {
 	return false, (now == mark) == c.odd
 }
 
-// TestRevert makes random sequences of changes by people, agents and the system, each twice:
-// reverted newest first the canonical hash returns, and reverted in random order every field is
-// what a model of the rule says. All the while nobody but a person, or who forces it, changes what
-// a person holds.
+// TestRevert makes random sequences of changes by people, agents and the system, each twice. After
+// a revert newest first, the canonical hash is as before. After a revert in random order, every
+// field is what a model of the rule predicts. At all times, only a person or a forced call can
+// change a value that a person set.
 func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that their counts can be compared
 	t.Parallel()
 	batches := 4
@@ -116,7 +113,7 @@ func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its pa
 	}
 }
 
-// A revertWorld is a service with many small worlds in it.
+// A revertWorld is one service with many small worlds in its database.
 type revertWorld struct {
 	*world
 	ops    map[string]*op.Op
@@ -139,90 +136,25 @@ func newRevertWorld(t *testing.T, tally *revertTally) *revertWorld {
 	return w
 }
 
-// revertSeed makes n worlds, which nothing but their names keeps apart: s000- and so on.
-func revertSeed(t *testing.T, w *world, n int) {
-	t.Helper()
-	err := w.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		accounts, err := w.Accounts.AddAccounts(t.Context(), tx,
-			[]account.Incoming{{
-				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
-				Currency: "EUR",
-			}})
-		if err != nil {
-			return err
-		}
-		_, err = w.Books.Load(t.Context(), tx, func(yield func(ledger.Incoming) bool) {
-			for i := range n * revertTransactions {
-				if !yield(ledger.Incoming{
-					AccountID: accounts[0], ProviderID: fmt.Sprintf("s%03d-%d", i/revertTransactions,
-						i%revertTransactions), Date: pg.Day(time.Now()),
-					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("shop"),
-				}) {
-					return
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(t.Context(), strings.ReplaceAll(revertSeedSQL, "$N", fmt.Sprint(n-1)))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-const revertSeedSQL = `
-	create temporary table s on commit drop as select n, 's' || lpad(n::text, 3, '0') || '-' as p
-		from generate_series(0, $N) n;
-	insert into category (id, short_id, slug, display_name, kind)
-		select gen_random_uuid(), 'c' || p || v, p || v, v, k
-			from s, (values ('a', 'expense'), ('b', 'income')) v (v, k);
-	insert into category (id, short_id, slug, display_name, parent_id)
-		select gen_random_uuid(), 'c' || p || v, p || v, v, c.id
-			from s, (values ('aa', 'a'), ('ab', 'a'), ('ba', 'b')) v (v, k), category c where c.slug = p || k;
-	insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 't' || p || v, p || v, v
-		from s, (values ('x'), ('y'), ('z')) v (v);
-	insert into counterparty (id, short_id, name, category_id)
-		select gen_random_uuid(), 'p' || p || v, p || v, case v when 'One' then c.id end
-			from s, (values ('One'), ('Two'), ('Three')) v (v), category c where c.slug = p || 'ab';
-	update transaction t set category_id = c.id, category_source = v.source
-		from s, (values ('0', 'aa', 'provider'), ('1', 'ab', 'user'), ('2', 'ba', 'agent'), ('3', 'b', 'rule')) v (t,
-			c, source), category c where t.provider_id = p || v.t and c.slug = p || v.c;
-	update transaction t set counterparty_id = o.id, counterparty_source = v.source
-		from s, (values ('1', 'One', 'agent'), ('2', 'Two', 'user'), ('4', 'One', 'rule')) v (t, c, source),
-			counterparty o where t.provider_id = p || v.t and o.name = p || v.c;
-	update transaction t set deleted_at = now(), deleted_source = 'user' from s where t.provider_id = p || '5';
-	insert into transaction_tag (transaction_id, tag_id, present, source)
-		select t.id, g.id, present, source
-			from s, (values ('0', 'x', true, 'rule'), ('1', 'y', true, 'user'), ('2', 'y', true, 'agent'),
-			('3', 'z', false, 'user')) v (t, g, present, source), transaction t, tag g
-		where t.provider_id = p || v.t and g.slug = p || v.g;
-	insert into comment (id, short_id, transaction_id, content, author_type, author_name)
-		select gen_random_uuid(), 'o' || p || who, t.id, 'said by ' || who, who, who
-			from s, (values ('0', 'agent'), ('1', 'user'), ('2', 'system')) v (t, who), transaction t
-			where t.provider_id = p || v.t;`
-
-// A revertRun is one sequence at work.
+// A revertRun is one sequence while it runs.
 type revertRun struct {
 	*revertWorld
 	dice    *rand.Rand
 	prefix  string
 	txs     []string
 	state   revertState
-	parents map[int]int    // which point of its history a point came after
-	points  map[string]int // where in its history each field is; 0 is the beginning
+	parents map[int]int    // for each point of a field's history, the point before it
+	points  map[string]int // each field's current point in its history; 0 is the beginning
 	newest  int
-	seen    int64 // the last entry that was looked at
+	seen    int64 // the id of the last entry that look has read
 	changes []*revertChange
 	story   []string
-	calls   int        // also makes each new text a new one
-	from    pg.Querier // where a step looks for what there is
+	calls   int        // also makes each new text unique
+	from    pg.Querier // where a step looks up records
 }
 
-// sequence runs one sequence: newest first, then in random order, and for some a third time with
-// one revert left out.
+// sequence runs one sequence: reverted newest first, then in random order. Some run a third time as
+// a control with one revert left out.
 func (w *revertWorld) sequence(ctx context.Context, batch uint64, n int) (err error) {
 	r := &revertRun{revertWorld: w, prefix: fmt.Sprintf("s%03d-", n), from: w.DB}
 	if r.txs, err = pg.Values[string](ctx, w.DB, `select id::text from transaction where provider_id like $1 || '%'
@@ -256,8 +188,8 @@ func (r *revertRun) begin(batch uint64, n int) {
 		uint64(n))), nil, map[string]int{}, map[int]int{}, nil, 0
 }
 
-// newestFirst makes a sequence and takes it back from its end: the hash is what it was. The control
-// leaves the newest change in place.
+// newestFirst makes a sequence of changes and undoes it newest first. The hash must be as before.
+// The control does not undo the newest change.
 func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) error {
 	before, err := r.hash(ctx)
 	if err != nil {
@@ -306,8 +238,8 @@ func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) er
 	return nil
 }
 
-// randomOrder plays the sequence again, checks every field after every call, and reverts it in any
-// order, by anyone, some of it back and forth.
+// randomOrder plays the sequence again and checks every field after every call. Then random actors
+// revert the changes in random order, some back and forth.
 func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 	if err := r.look(ctx, nil); err != nil {
 		return err
@@ -340,10 +272,11 @@ func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 	return nil
 }
 
-// undo reverts a change and checks the result: fields that nobody touched since go back. A field
-// that someone touched, or that a person holds and the caller may not change, stays and is
-// reported. A field also stays if its old value would contradict the rest (a name that is taken, a
-// record that is gone or in use). That is checked from the end: restoring it would break something.
+// undo reverts a change and checks the result. Fields that nobody changed since go back. A field
+// stays and is reported if somebody changed it, or if a person set it and the caller may not change
+// that. It also stays if its old value would contradict the rest, such as a name that is taken or a
+// record that is deleted or in use. For such a field the test restores the value and checks that
+// this causes a contradiction.
 func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	c, before := r.changes[i], r.state
 	free, undone := map[string]bool{}, map[string]bool{}
@@ -428,14 +361,14 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	return nil
 }
 
-// revertHeld reports whether a person holds the field and the actor may not change it. Definitions
-// are never held.
+// revertHeld reports whether a person set the field and the actor may not change it. Definitions
+// are never protected in this way.
 func revertHeld(key string, c revertCell, a op.Actor) bool {
 	return strings.HasPrefix(key, "transaction/") && c.source == op.User && a.Type != op.User
 }
 
-// observe reads every field after a call and compares the differences with the journal and the
-// holds.
+// observe reads every field after a call. It compares the differences with the journal, and checks
+// that values set by people are protected.
 func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) error {
 	before := r.state
 	made := &revertChange{}

@@ -17,8 +17,8 @@ import (
 	"coffer/internal/platform/racetest"
 )
 
-// forPeople repeats the contract: the ops that agents may not call. A writing op that is not listed
-// is open to them.
+// forPeople repeats the contract: the ops that agents cannot call. Agents can call every other
+// writing op.
 var forPeople = map[string]string{
 	"key.create": "always", "key.update": "always", "key.revoke": "others",
 	"user.create": "always", "user.update": "always", "user.delete": "always", "user.erase": "always",
@@ -65,7 +65,8 @@ func TestPeopleAreDeclaredAsTheContractSays(t *testing.T) {
 	}
 }
 
-// strictlyForPeople is what no right of a key lifts: an endpoint is a way out for data.
+// strictlyForPeople are the ops that an agent cannot call even with the right to administer.
+// Endpoints send data out of the household.
 var strictlyForPeople = []string{
 	"endpoint.create", "endpoint.update", "endpoint.delete", "endpoint.test", "endpoint.rotate", "notification.resend",
 }
@@ -74,10 +75,11 @@ var strictlyForPeople = []string{
 type party struct {
 	credential
 	name  string
-	bound bool // what is declared for people is not for it
+	bound bool // cannot call ops that only people may call
 }
 
-// parties are an agent, an admin's assistant, an agent that may administer, and a person.
+// parties returns an agent, an admin's assistant, an agent with the right to administer, and a
+// person.
 func (w *world) parties(t *testing.T) []party {
 	t.Helper()
 	key := func(name, actor string, may ...string) party {
@@ -93,13 +95,13 @@ func (w *world) parties(t *testing.T) []party {
 	}
 }
 
-// TestRights plays every writing op over REST as each party: whether the call is forbidden must
-// follow from the op's declaration and from nothing else.
+// TestRights calls every writing op over REST as each party. Whether the call is forbidden must
+// follow from the op's declaration and nothing else.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fillBooks(t)
-	w.Jobs.Add(countKind(nil)) // which nobody runs here
+	w.Jobs.Add(countKind(nil)) // no worker runs these jobs here
 	parties, tried := w.parties(t), 0
 	for _, o := range w.Ops() {
 		if o.Route == "" || !o.Writes {
@@ -130,7 +132,8 @@ func TestRights(t *testing.T) {
 			case kind == "always":
 				play(nothing, body, p.bound || p.name == "administrator" && o.People.Strict())
 				if o.In.Prop("dry_run") != nil {
-					// A workflow's dry_run says what its runs do; the call itself is no rehearsal.
+					// In a workflow, dry_run is a setting of its runs. It does not make this call a
+					// dry run.
 					stored := o.Name == "workflow.create" || o.Name == "workflow.update"
 					play(nothing, `{"dry_run": true}`, p.bound && stored)
 					play(nothing, `{"dry_run": false}`, p.bound)
@@ -158,8 +161,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// othersRecord creates a record that belongs to another caller, and returns the path at which the
-// op would change it.
+// othersRecord creates a record of another caller, and returns the path at which the op would
+// change it.
 func (w *world) othersRecord(t *testing.T, name string) string {
 	t.Helper()
 	made := func(path, body string) string {
@@ -202,7 +205,8 @@ func (w *world) othersRecord(t *testing.T, name string) string {
 	return ""
 }
 
-// An agent does with its own records what it may not do with those of others.
+// TestAgentsMayEndWhatIsTheirs: an agent can end its own keys, jobs and other records, but not
+// those of others.
 func TestAgentsMayEndWhatIsTheirs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -271,7 +275,8 @@ func TestAgentsMayEndWhatIsTheirs(t *testing.T) {
 	}
 }
 
-// Only people give a key the right to administer; it is shown, and no agent passes it on.
+// TestTheRightToAdminister: only people can give a key the right to administer. The key shows the
+// right, and an agent cannot give it to another key.
 func TestTheRightToAdminister(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -318,7 +323,7 @@ func TestTheRightToAdminister(t *testing.T) {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
 		}
 	}
-	// Its rights are limited by the role of the member who gave it.
+	// The rights of such a key are limited by the role of the member who created it.
 	if _, err := w.DB.Exec(t.Context(), `update member set role = 'member'
 		where id = (select member_id from token where id = $1)`, k.ID); err != nil {
 		t.Fatal(err)
@@ -329,7 +334,8 @@ func TestTheRightToAdminister(t *testing.T) {
 	}
 }
 
-// A job can be canceled by its requester or an admin; the erasure of a member by nobody.
+// TestWhoCancelsJobs: a job's requester and admins can cancel it. Nobody can cancel the erasure of
+// a member.
 func TestWhoCancelsJobs(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)

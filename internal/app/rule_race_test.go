@@ -30,8 +30,8 @@ import (
 
 const raceTransactions = 300
 
-// A ruleRace is two servers on one database whose rules many edit, apply and pass pages through at
-// the same time.
+// A ruleRace is two servers on one database. Many callers edit and apply rules there, and run the
+// rules on pages of a sync, all at the same time.
 type ruleRace struct {
 	t       *testing.T
 	servers []hammerServer
@@ -39,9 +39,9 @@ type ruleRace struct {
 	key     string
 	ctx     context.Context //nolint:containedctx // ends the race
 	rows    []id.ID
-	counter string    // a rule whose name counts its edits
-	pair    [2]string // two rules that are edited together
-	torn    bool      // the control: they are edited one after the other
+	counter string    // a rule whose name is the number of its edits
+	pair    [2]string // two rules that are always edited together
+	torn    bool      // the control: each of the pair is edited in its own transaction
 
 	generation atomic.Int64
 	counted    atomic.Int64
@@ -165,7 +165,8 @@ func (r *ruleRace) count() error {
 	return err
 }
 
-// edit gives both rules of the pair the tags of a new generation, in one transaction.
+// edit gives both rules of the pair the tags of a new generation, in one transaction unless torn is
+// set.
 func (r *ruleRace) edit() error {
 	a, n := r.servers[rand.N(2)].App, r.generation.Add(1)
 	ctx := op.WithActor(r.ctx, op.Actor{Type: op.User, ID: id.New(), Name: "Ada", Scope: op.Full})
@@ -187,7 +188,7 @@ func (r *ruleRace) edit() error {
 	return a.DB.InTx(ctx, func(tx pg.Tx) error { return errors.Join(patch(tx, 0), patch(tx, 1)) })
 }
 
-// come makes a rule, files what is stored with it, and deletes it.
+// come creates a rule that also applies to stored transactions, and deletes it.
 func (r *ruleRace) come() error {
 	n := rand.N(10)
 	made, err := r.send(http.MethodPost, "/rules", fmt.Sprintf(
@@ -203,7 +204,7 @@ func (r *ruleRace) come() error {
 	return err
 }
 
-// apply applies all rules, or the pair, and waits for the end.
+// apply applies all rules or the pair, and waits until the job has ended.
 func (r *ruleRace) apply() error {
 	body := `{}`
 	if rand.N(2) == 0 {
@@ -216,7 +217,8 @@ func (r *ruleRace) apply() error {
 	return err
 }
 
-// page passes a page, as a sync does: its rows are locked, because it has just written them.
+// page runs the rules on a page of transactions, as a sync does. It locks the rows first, because a
+// sync has just written them.
 func (r *ruleRace) page() error {
 	a := r.servers[rand.N(2)].App
 	ctx := op.WithActor(r.ctx, op.Actor{Type: op.System, Name: "sync"})
@@ -236,7 +238,7 @@ func (r *ruleRace) page() error {
 	})
 }
 
-// run lets all of them loose for a while.
+// run runs all steps concurrently for that time.
 func (r *ruleRace) run(d time.Duration) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), hammerPatience)
@@ -259,9 +261,9 @@ func (r *ruleRace) run(d time.Duration) {
 	group.Wait()
 }
 
-// halves are the changes and runs in which the pair was not of one generation: transactions that
-// got one tag without the other, or tags of two generations, or rules of the pair that were counted
-// differently.
+// halves counts the changes and runs that saw the pair in two generations, and those that did not.
+// Signs of two generations are a transaction with only one of the tags or tags of two generations,
+// and different hit counts for the two rules.
 func (r *ruleRace) halves() (halves, whole int) {
 	r.t.Helper()
 	type sums struct {
@@ -290,9 +292,10 @@ func (r *ruleRace) halves() (halves, whole int) {
 	return s.Halves, s.Whole
 }
 
-// Two servers edit, make, delete and apply rules and pass pages at the same time: no edit is lost,
-// every application and every page sees one version of the rules, and nobody is answered with a
-// fault. The control, which edits two rules that belong together one after the other, is noticed.
+// TestRulesContend: two servers edit, create, delete and apply rules, and run them on pages, at the
+// same time. No edit is lost, every application and every page sees one version of the rules, and
+// no call fails with an internal error. TestRulesContendControl edits the pair one after the other,
+// and this is noticed.
 func TestRulesContend(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -302,7 +305,8 @@ func TestRulesContend(t *testing.T) {
 	}
 	r := newRuleRace(t, false)
 	r.run(d)
-	for more := 0; more < 10 && !t.Failed() && len(r.rare()) > 0; more++ { // a busy machine gets less done in the time
+	// A busy machine gets less done in the same time, so run longer.
+	for more := 0; more < 10 && !t.Failed() && len(r.rare()) > 0; more++ {
 		r.run(d / 2)
 	}
 	halves, whole := r.halves()
@@ -325,10 +329,10 @@ func TestRulesContend(t *testing.T) {
 	}
 }
 
-// enough is how often each thing must have happened.
+// enough is how often each event must have happened.
 const enough = 3
 
-// rare is what has hardly happened yet.
+// rare returns the events that have happened less often than enough.
 func (r *ruleRace) rare() (list []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// newRun stores a run that was made some days ago, and returns its actor.
+// newRun stores a run that was created some days ago, and returns its actor.
 func newRun(t testing.TB, w *world, most *int, days int) op.Actor {
 	t.Helper()
 	run := id.New()
@@ -36,7 +36,7 @@ func newRun(t testing.TB, w *world, most *int, days int) op.Actor {
 	return op.Actor{Type: op.Agent, ID: run, Run: &run, Name: "filer", Scope: op.Full}
 }
 
-// tagged calls update_transactions in a transaction, as a run does.
+// tagged calls update_transactions within a transaction, as a run does.
 func tagged(ctx context.Context, w *world, run op.Actor, tag string, transactions ...string) (op.Answer, error) {
 	var operations []any
 	for _, u := range transactions {
@@ -72,9 +72,9 @@ func transactionIDs(t testing.TB, w *world, n int) []string {
 	return ids
 }
 
-// A run makes as many writes as it may and not one more, on two servers at once, and a new day
-// gives it no more. The tag that it creates is one of them. Writes that a person approved cost
-// nothing. The control is a run without a limit.
+// TestRunBudget: a run makes as many writes as its limit allows, and no more, on two servers at
+// once. A new day does not raise the limit. The tag that the run creates counts as a write. Writes
+// that a person approved do not count. The control is a run without a limit.
 func TestRunBudget(t *testing.T) {
 	t.Parallel()
 	first := newWorld(t)
@@ -125,7 +125,7 @@ func TestRunBudget(t *testing.T) {
 			}
 		}
 	}
-	// all agents of the household share a day
+	// All agents of the household share the daily limit.
 	if _, err := first.DB.Exec(t.Context(), `delete from write_budget;
 		update setting set writes_per_day = 5`); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestRunBudget(t *testing.T) {
 	}
 }
 
-// A job that a run starts acts as the run, and a run can read its own identity.
+// TestJobsActAsTheirRun: a job that a run starts acts as the run. A run can read its own identity.
 func TestJobsActAsTheirRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -186,7 +186,8 @@ func TestJobsActAsTheirRun(t *testing.T) {
 	}
 }
 
-// An operation that fails leaves nothing behind: no tag that it would have added, and no change.
+// TestFailedOperationRegistersNoTag: a failed operation leaves nothing behind: neither the tag that
+// it would have added nor a change.
 func TestFailedOperationRegistersNoTag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -212,7 +213,8 @@ func TestFailedOperationRegistersNoTag(t *testing.T) {
 	if n, err := pg.Value[int](t.Context(), w.DB, tags); err != nil || n != 0 {
 		t.Errorf("%d tags, %v", n, err)
 	}
-	// the control: one of them can be done, and another may remove what it adds
+	// The control: one of the operations succeeds and creates the tag, and another one then removes
+	// it.
 	out = update(map[string]any{"transaction_id": ids[0], "tags_to_add": []any{"left-behind"}, "category": "nothing"},
 		map[string]any{"transaction_id": ids[0], "tags_to_add": []any{"Left-Behind"}},
 		map[string]any{"transaction_id": ids[1], "tags_to_remove": []any{"left-behind"}})
@@ -221,8 +223,8 @@ func TestFailedOperationRegistersNoTag(t *testing.T) {
 	}
 }
 
-// TestRehearsalCost prints what it costs to lay a plan over the books, and to go back in them. The
-// bound is ten times what a quiet machine takes.
+// TestRehearsalCost prints how long it takes to apply a plan temporarily, and to compute the books
+// as of an earlier moment. The limit is ten times the time on an idle machine.
 func TestRehearsalCost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -294,8 +296,8 @@ func TestRehearsalCost(t *testing.T) {
 	}
 }
 
-// A plan without the tag that it would have created leaves what refers to the tag, and does the
-// rest.
+// TestCarryWithoutAnEntry: if a plan lacks the entry that creates a tag, entries that refer to the
+// tag are skipped, and the rest is applied.
 func TestCarryWithoutAnEntry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// Commands that are no ops print JSON too when --json asks for it, and text otherwise.
+// TestOwnCommandsPrintJSON: commands that are not ops also print JSON with --json, and text
+// otherwise.
 func TestOwnCommandsPrintJSON(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
@@ -37,8 +38,8 @@ func TestOwnCommandsPrintJSON(t *testing.T) {
 	}
 }
 
-// The doctor recognizes a database of a development version and says what to do; an empty one is
-// only migrated.
+// TestDoctorKnowsDevelopmentDatabases: doctor recognizes a database of a development version and
+// says what to do. For an empty database it only recommends to migrate.
 func TestDoctorKnowsDevelopmentDatabases(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	url := pgtest.EmptyURL(t)
@@ -53,7 +54,8 @@ func TestDoctorKnowsDevelopmentDatabases(t *testing.T) {
 	if text := said(); !strings.Contains(text, "run coffer migrate") || strings.Contains(text, "development version") {
 		t.Errorf("an empty database: %s", text)
 	}
-	// The table in which the first ones recorded their migrations, and that of the later ones.
+	// The table in which the earliest versions recorded their migrations, and the table of later
+	// versions.
 	for _, table := range []string{"goose_db_version", "schema_version"} {
 		if _, err := openDB(t, url).Exec(t.Context(), `create table `+table+` (version_id bigint)`); err != nil {
 			t.Fatal(err)

@@ -22,14 +22,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A fileDoor is a way by which an agent previews and imports files: each into a household of its own.
+// A fileDoor is a surface on which an agent previews and imports files. Each has its own household.
 type fileDoor struct {
 	*world
 	key    string
 	answer func(t *testing.T, o *op.Op, file string, args map[string]any) (string, bool)
 }
 
-// fileDoors are REST, tools and commands.
+// fileDoors returns REST, the tools and the commands.
 func fileDoors(t *testing.T) map[string]*fileDoor {
 	t.Helper()
 	open := func() *fileDoor {
@@ -55,7 +55,7 @@ func fileDoors(t *testing.T) map[string]*fileDoor {
 		if o.IsLong() {
 			query.Set("wait", "30s")
 		}
-		r := rest.send(t, exchange{ // under a type that it does not have
+		r := rest.send(t, exchange{ // with a media type that is wrong
 			method: o.Method, path: "/api/v1" + path + "?" + query.Encode(), key: rest.key, kind: "image/png", body: file,
 		})
 		return r.body, r.status < http.StatusBadRequest
@@ -74,7 +74,7 @@ func fileDoors(t *testing.T) map[string]*fileDoor {
 	binary, home := apptest.Program(t), t.TempDir()
 	command.answer = func(t *testing.T, o *op.Op, file string, args map[string]any) (string, bool) {
 		t.Helper()
-		name := filepath.Join(home, "photo.jpg") // a name that it does not have
+		name := filepath.Join(home, "photo.jpg") // a name that does not fit the content
 		if err := os.WriteFile(name, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -110,10 +110,10 @@ func plainly(v any) string {
 	return string(b)
 }
 
-// anAccount is where a warning names an account.
+// anAccount matches the account that a warning names.
 var anAccount = regexp.MustCompile(`another account \([0-9A-Za-z]{8}\)`)
 
-// withoutIDs decodes an answer without what differs between households: ids.
+// withoutIDs decodes a result without ids, which differ between households.
 func withoutIDs(t *testing.T, answer string) map[string]any {
 	t.Helper()
 	var out map[string]any
@@ -141,9 +141,9 @@ func withoutIDs(t *testing.T, answer string) map[string]any {
 	return out
 }
 
-// Every sample gives the same preview and the same result over REST, as tools and as commands,
-// under names and media types that are wrong, and what cannot be read is refused by each. The tool's
-// import is taken back by the tool that undoes.
+// TestSamplesAreAlikeEverywhere: every sample file gives the same preview and the same result over
+// REST, as tools and as commands. Names and media types are wrong on purpose. Each surface refuses
+// a file that cannot be read. The test undoes the tool's import with the undo tool.
 func TestSamplesAreAlikeEverywhere(t *testing.T) {
 	t.Parallel()
 	samples := wanttest.Samples(t, filepath.Join("testdata", "statements"))
@@ -209,7 +209,7 @@ func TestSamplesAreAlikeEverywhere(t *testing.T) {
 	}
 }
 
-// takenBack reverts an import by its tool, and reverts that.
+// takenBack reverts an import by its tool, and then reverts the revert.
 func takenBack(t *testing.T, d *fileDoor, result json.RawMessage, rows int) {
 	t.Helper()
 	var r struct {

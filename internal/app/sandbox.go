@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/internal/app/dialog"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/seal"
@@ -23,14 +24,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A sandbox is all bank providers and a model server as simulators on this machine. The banks move
-// on while it runs.
+// A sandbox runs simulators of all bank providers and of a model server on this machine. While it
+// runs, new transactions appear at the banks.
 type sandbox struct {
 	plaidAddr, tellerAddr string
 	simplefinAddr         string
 	enablebankingAddr     string
 	modelAddr             string
-	env                   string // file for the variables
+	env                   string // the file in which the variables are written
 	webhooks              string // base address of the server that receives webhooks
 	pace                  time.Duration
 	seed                  uint64
@@ -40,21 +41,22 @@ type sandbox struct {
 	teller                *banks.Teller
 	simplefin             *banks.SimpleFIN
 	enablebanking         *banks.EnableBanking
-	keyFile               string // of Enable Banking's application: settings name files
-	model                 *models.Server
+	// The key of Enable Banking's application. It is in a file, because settings name a file.
+	keyFile string
+	model   *models.Server
 }
 
 const (
 	sandboxSecret = "sandbox"
-	// sandboxTeller signs Teller's webhooks; the server must know it to believe them.
+	// sandboxTeller is the key that signs Teller's webhooks. The server needs it to verify them.
 	sandboxTeller = "sandbox-webhook-secret"
-	// sandboxProvider and sandboxModel are how workflows name the simulated model.
+	// sandboxProvider and sandboxModel are the names of the simulated model in workflows.
 	sandboxProvider = "openai_compatible"
 	sandboxModel    = "dictionary"
 )
 
-// sandboxPrice is the price of the simulated model. It is known to be zero, so that runs with a
-// limit on what they cost can use it.
+// sandboxPrice is the price of the simulated model. It is set to zero and not left unknown, because
+// a run with a cost limit needs a known price.
 var sandboxPrice = map[string]any{"model": sandboxModel, "input_usd": "0", "output_usd": "0"}
 
 func sandboxCommand(c *cli.CLI) *cobra.Command {
@@ -90,7 +92,8 @@ household can be reached and has no default model yet, this one becomes the defa
 	return cmd
 }
 
-// loadable returns the path of a file as a shell loads it: a bare name would be looked up in PATH.
+// loadable returns a path that a shell can load with ".": without a slash, the shell would search
+// PATH.
 func loadable(path string) string {
 	if strings.Contains(path, "/") {
 		return path
@@ -145,18 +148,18 @@ func (s *sandbox) run(ctx context.Context, c *cli.CLI) error {
 	return nil
 }
 
-// choose makes the simulated model the household default, with its price, unless the household
-// has another default. It returns the default model, or an error if the household cannot be
-// reached: the sandbox itself needs no database.
+// choose makes the simulated model the household default, and sets its price, unless the household
+// has another default. It returns the default model. It returns an error if it cannot reach the
+// household; the sandbox runs without one.
 func (s *sandbox) choose(ctx context.Context, c *cli.CLI) (string, error) {
 	caller, done, err := c.Open(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	l := &linking{ops: c.Ops, caller: caller}
+	server := dialog.Asker{Ops: c.Ops, Caller: caller}
 	var agents settings.Agents
-	if err := l.ask(ctx, "agent.get", map[string]any{}, &agents); err != nil {
+	if err := server.Ask(ctx, "agent.get", map[string]any{}, &agents); err != nil {
 		return "", err
 	}
 	if agents.DefaultModel != nil && *agents.DefaultModel != sandboxModel {
@@ -165,20 +168,20 @@ func (s *sandbox) choose(ctx context.Context, c *cli.CLI) (string, error) {
 	var models map[string]struct {
 		Prices []any `json:"prices"`
 	}
-	if err := l.ask(ctx, "model.get", map[string]any{}, &models); err != nil {
+	if err := server.Ask(ctx, "model.get", map[string]any{}, &models); err != nil {
 		return "", err
 	}
-	// The prices of a provider are set together, so the others are given again.
+	// The request replaces all prices of a provider, so it repeats the others.
 	prices := slices.DeleteFunc(models[sandboxProvider].Prices, func(p any) bool {
 		known, _ := p.(map[string]any)
 		return known["model"] == sandboxModel
 	})
-	if err := l.ask(ctx, "model.set", map[string]any{
+	if err := server.Ask(ctx, "model.set", map[string]any{
 		"provider": sandboxProvider, "prices": append(prices, sandboxPrice),
 	}, &models); err != nil {
 		return "", err
 	}
-	return sandboxModel, l.ask(ctx, "agent.update",
+	return sandboxModel, server.Ask(ctx, "agent.update",
 		map[string]any{"default_provider": sandboxProvider, "default_model": sandboxModel}, &agents)
 }
 
@@ -196,7 +199,7 @@ func (s *sandbox) start() error {
 	return s.open(household.Options{Seed: s.seed, Transactions: s.rows, Years: 2, End: time.Now(), Purposes: true})
 }
 
-// open starts the simulators with the banks of that household.
+// open starts the simulators with the banks of the household o.
 func (s *sandbox) open(o household.Options) error {
 	var err error
 	if s.plaid, err = banks.NewPlaid(banks.PlaidOptions{
@@ -210,7 +213,7 @@ func (s *sandbox) open(o household.Options) error {
 		Secrets: []string{sandboxTeller},
 	})
 	if err == nil {
-		other := o // its token opens the banks of another household
+		other := o // SimpleFIN serves another household's banks
 		other.Seed, other.Family = o.Seed+1000, time.Time{}
 		s.simplefin, err = banks.NewSimpleFIN(banks.SimpleFINOptions{Addr: s.simplefinAddr, Household: other})
 	}
@@ -233,8 +236,8 @@ func (s *sandbox) open(o household.Options) error {
 	return err
 }
 
-// keyFile writes a key where settings can name it. It returns "" where no file can be written, as
-// in a container without a writable directory: the sandbox then has one provider less.
+// keyFile writes a key to a file that settings can name. It returns "" if it cannot write a file,
+// as in a container without a writable directory. The sandbox then has one provider fewer.
 func keyFile(key string) string {
 	f, err := os.CreateTemp("", "coffer-sandbox-*.pem")
 	if err != nil {
@@ -242,7 +245,7 @@ func keyFile(key string) string {
 	}
 	_, err = f.WriteString(key)
 	if closed := f.Close(); err != nil || closed != nil {
-		_ = os.Remove(f.Name()) // it is of no use
+		_ = os.Remove(f.Name())
 		return ""
 	}
 	return f.Name()
@@ -263,16 +266,16 @@ func (s *sandbox) close() {
 		s.enablebanking.Close()
 	}
 	if s.keyFile != "" {
-		_ = os.Remove(s.keyFile) // it opens nothing any more
+		_ = os.Remove(s.keyFile)
 	}
 	if s.model != nil {
 		s.model.Close()
 	}
 }
 
-// linked links a bank of each provider, and returns what connection.create takes for each. The same
-// household gives the same again.
-func (s *sandbox) linked() []map[string]any {
+// Linked implements [family.Banks]. A sandbox of the same household creates the same items and
+// tokens again.
+func (s *sandbox) Linked() []map[string]any {
 	public, _ := s.plaid.NewItem("")
 	e := s.teller.Enroll()
 	return []map[string]any{
@@ -281,14 +284,14 @@ func (s *sandbox) linked() []map[string]any {
 	}
 }
 
-// reach lets the linked banks know the household up to a later end.
-func (s *sandbox) reach(o household.Options) {
+// Reach implements [family.Banks].
+func (s *sandbox) Reach(o household.Options) {
 	for _, b := range append(s.plaid.Books(), s.teller.Books()...) {
 		b.Reach(o)
 	}
 }
 
-// values configures the simulators in the place of providers and models of the environment.
+// values sets the simulators in place of the providers and models of the environment.
 func (s *sandbox) values(c *Config) {
 	c.Providers = Providers{
 		"plaid": {
@@ -306,7 +309,8 @@ func (s *sandbox) values(c *Config) {
 	c.OpenAIKey, c.OpenAIURL = seal.Secret{}, s.model.Base(models.OpenAI)
 }
 
-// variables returns the environment that coffer serve needs to use the simulators, for a shell.
+// variables returns, in shell syntax, the environment that coffer serve needs to use the
+// simulators.
 func (s *sandbox) variables() string {
 	var b strings.Builder
 	variables := [][2]string{
@@ -333,7 +337,7 @@ func (s *sandbox) variables() string {
 	return b.String()
 }
 
-// live lets things happen until ctx ends.
+// live adds transactions at the banks and sends webhooks, at the sandbox's pace, until ctx ends.
 func (s *sandbox) live(ctx context.Context) {
 	dice := rand.New(rand.NewPCG(s.seed, 1)) //nolint:gosec // a made-up household's days
 	if s.pace <= 0 {

@@ -16,17 +16,18 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A terminal is a program that a newcomer has started, and what it has printed.
+// A terminal is a running program and its output.
 type terminal struct {
 	t     *testing.T
 	lines chan string
 	seen  strings.Builder
 }
 
-// openTerminal starts coffer with those arguments and variables; it ends with the test.
+// openTerminal starts coffer with those arguments and variables. It stops when the test ends.
 func openTerminal(t *testing.T, binary string, env []string, args ...string) *terminal {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -80,22 +81,16 @@ func (x *terminal) until(pattern string) []string {
 	}
 }
 
-// A newcomer starts the sandbox and the server, links a bank through each provider from the
-// terminal, and sees transactions with categories; then the banks move on.
+// TestSandboxFromTheTerminal: a new user starts the sandbox and the server, links banks from the
+// terminal, and sees transactions with categories. Then the banks add transactions.
 func TestSandboxFromTheTerminal(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "coffer")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary,
-		"coffer/cmd/coffer").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	file := filepath.Join(dir, "sandbox.env")
+	binary, file := apptest.Program(t), filepath.Join(t.TempDir(), "sandbox.env")
 	env := []string{
 		"COFFER_DATABASE_URL=" + pgtest.URL(t), "COFFER_ENCRYPTION_KEY=" + testRing,
 		"COFFER_LISTEN=" + freePort(t),
 	}
-	// it needs no database; with one, its model becomes the household default
+	// The sandbox needs no database. With one, its model becomes the household default.
 	sandbox := openTerminal(t, binary, env, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
 		"--simplefin", "127.0.0.1:0", "--enablebanking", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400", "--pace", "500ms", "--env", file)
@@ -131,10 +126,10 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 		if len(counts[1]) < 2 || len(counts[2]) < 2 {
 			t.Errorf("%s: %v", provider, counts)
 		}
-		link.until(`[A-Z]{3}  [a-z]+_[a-z_]+ `) // the newest are listed with their categories
+		link.until(`[A-Z]{3}  [a-z]+_[a-z_]+ `) // it lists the newest transactions with their categories
 		sandbox.until(provider + `\s+(added|posted|removed)`)
 	}
-	// an agent files what waits, by the model that needs no account
+	// An agent categorizes the transactions that wait for review, with the simulated model.
 	run := openTerminal(t, binary, env, "workflow", "run", "review-queue").until(`^\{.*`)[0]
 	var ran struct {
 		ID     string `json:"short_id"`
@@ -152,7 +147,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 	openTerminal(t, binary, env, "workflow-run", "apply", ran.ID).until(`"applied":[1-9]`)
 	openTerminal(t, binary, env, "workflow-run", "revert", ran.ID).until(`"reverted":[1-9].*"skipped":\[\]`)
 
-	// without a household that it can reach, it says which commands choose the model
+	// If the sandbox cannot reach a household, it prints the commands that choose the model.
 	alone := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
 		"--simplefin", "127.0.0.1:0", "--enablebanking", "127.0.0.1:0",
 		"--model", "127.0.0.1:0", "--transactions", "400")
@@ -160,7 +155,7 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 	alone.until("Stop with Ctrl-C")
 }
 
-// browse asks for a page, or posts a form of it, and follows where that leads.
+// browse opens a page or posts a form to it, and follows redirects.
 func browse(t *testing.T, at string, form url.Values) string {
 	t.Helper()
 	method, body := http.MethodGet, ""

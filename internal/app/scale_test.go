@@ -13,7 +13,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// The figures of the page that can be counted anywhere are those of the program.
+// TestScaleFigures compares the figures on the page about scale with the program, as far as they
+// can be counted on any machine.
 func TestScaleFigures(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/proof/scale.md")
@@ -32,7 +33,7 @@ func TestScaleFigures(t *testing.T) {
 		return n
 	}
 	w := newWorldOn(t, pgtest.URL(t), app.Config{})
-	asked := 1 // of the jobs' own task
+	asked := 1 // the query of the jobs themselves
 	for _, task := range w.AllTasks() {
 		if task.Next != nil {
 			asked++

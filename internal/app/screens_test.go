@@ -12,8 +12,8 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// screens are the commands whose tables people read every day. Each says which of its texts must be
-// on a screen of 80 columns: money, and what one decides by.
+// screens are the commands whose tables people read every day. Each lists texts that must be
+// visible at 80 columns: money, and what people need for decisions.
 var screens = []struct {
 	line  string
 	needs []string
@@ -51,8 +51,8 @@ var days = regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`)
 
 var moments = regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d \w+)?\b`)
 
-// The tables of a seeded household, at 80 and at 120 columns: no line is wider, and what people
-// look for is there.
+// TestGoldenScreens prints the tables of a seeded household at 80 and at 120 columns. No line is
+// wider, and the expected texts are visible.
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
@@ -81,10 +81,10 @@ func TestGoldenScreens(t *testing.T) {
 					t.Errorf("coffer %s at %d columns does not say %q:\n%s", s.line, width, text, out)
 				}
 			}
-			if s.line == "overview" || strings.HasPrefix(s.line, "upcoming") { // they have today in them
+			if s.line == "overview" || strings.HasPrefix(s.line, "upcoming") { // they contain today's date
 				continue
 			}
-			if s.line == "account list" { // the balances are of today
+			if s.line == "account list" { // the balances have today's date
 				out = days.ReplaceAllString(out, "0000-00-00")
 			}
 			out = moments.ReplaceAllStringFunc(out, func(m string) string { return "0000-00-00 00:00:00 UTC"[:len(m)] })
@@ -94,7 +94,7 @@ func TestGoldenScreens(t *testing.T) {
 	golden(t, "testdata/screens.txt", all.String())
 }
 
-// shortened replaces what stands in a column of ids: eight characters at the beginning of a line.
+// shortened replaces ids in a column: eight characters at the beginning of a line.
 func shortened(out string) string {
 	return regexp.MustCompile(`(?m)^( *)[0-9A-Za-z]{8}  `).ReplaceAllString(out, "${1}xxxxxxxx  ")
 }

@@ -12,8 +12,9 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Every search, with and without deleted transactions, in every order and beside other filters,
-// finds what reading everything that they are shown with finds.
+// TestSearchesWithDeleted: every search finds the same rows as a search in Go over all rows' texts.
+// It is tried with and without deleted transactions, in every order, and together with other
+// filters.
 func TestSearchesWithDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -106,7 +107,7 @@ func TestSearchesWithDeleted(t *testing.T) {
 	}
 }
 
-// read is a GET that must succeed.
+// read sends a GET that must succeed.
 func (w *world) read(t testing.TB, path string, into any) {
 	t.Helper()
 	r := w.send(t, exchange{method: http.MethodGet, path: path, key: w.key})

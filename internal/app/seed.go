@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// devCommand holds what only developers need.
+// devCommand groups commands that only developers need.
 func devCommand(config Config) *cobra.Command {
 	dev := &cobra.Command{
 		Use: "dev", Short: "Developer tools: sample data",
@@ -80,11 +80,11 @@ func (a *App) Seed(ctx context.Context, h *household.Household, progress io.Writ
 	return a.fill(ctx, h, a.Books.Load, progress)
 }
 
-// A loader puts transactions into the books, and returns how many were new.
+// A loader stores transactions and returns how many were new.
 type loader func(context.Context, pg.Tx, iter.Seq[ledger.Incoming]) (int64, error)
 
-// throughRules loads transactions as a sync does: one change each batch, what is new meets the
-// rules.
+// throughRules loads transactions as a sync does: each batch is one change, and the rules act on
+// new transactions.
 func (a *App) throughRules(ctx context.Context, tx pg.Tx, rows iter.Seq[ledger.Incoming]) (int64, error) {
 	all := slices.Collect(rows)
 	m, _, err := a.Rules.Merge(ctx, tx, id.New(), all)
@@ -100,7 +100,7 @@ func (a *App) throughRules(ctx context.Context, tx pg.Tx, rows iter.Seq[ledger.I
 	return int64(len(m.Inserted)), err
 }
 
-// tag puts the tags on transactions that no rule does.
+// tag adds the sample tags that no rule sets.
 func (a *App) tag(ctx context.Context, tx pg.Tx, rows []ledger.Incoming) ([]journal.Entry, error) {
 	var accounts []id.ID
 	var providers, slugs []string
@@ -136,8 +136,8 @@ func (a *App) tag(ctx context.Context, tx pg.Tx, rows []ledger.Incoming) ([]jour
 	return entries, err
 }
 
-// fill fills an empty database with a household. Each batch commits, so that progress is real and
-// memory flat.
+// fill fills an empty database with a household. It commits each batch, so that the reported
+// progress is real and memory use stays constant.
 func (a *App) fill(ctx context.Context, h *household.Household, load loader, progress io.Writer) error {
 	ctx = op.WithActor(ctx, op.Actor{Type: op.System, Name: "seed"})
 	if filled, err := pg.Value[bool](ctx, a.DB, `select exists (select from account)`); err != nil || filled {
@@ -176,7 +176,7 @@ func (a *App) fill(ctx context.Context, h *household.Household, load loader, pro
 		return err
 	}
 	defer conn.Release()
-	// Of ten million rows the balances and the statistics take longer than a request may.
+	// With ten million rows, computing balances and statistics takes longer than a request may.
 	if _, err := conn.Exec(ctx, `set statement_timeout = 0`); err != nil {
 		return err
 	}
@@ -233,8 +233,8 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 	return a.Accounts.AddAccounts(ctx, tx, accounts)
 }
 
-// seedRows are the household's transactions as the books take them: the last month waits for
-// review, and some carry tags.
+// seedRows returns the household's transactions in the form that the books accept. The last month
+// waits for review, and some transactions have tags.
 func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger.Incoming] {
 	review := h.Options.End.AddDate(0, -1, 0)
 	return func(yield func(ledger.Incoming) bool) {
@@ -272,7 +272,7 @@ func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger
 	}
 }
 
-// take is the next n rows of what is being pulled.
+// take returns the next n transactions from next.
 func take(next func() (ledger.Incoming, bool), n int) iter.Seq[ledger.Incoming] {
 	return func(yield func(ledger.Incoming) bool) {
 		for range n {

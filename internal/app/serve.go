@@ -34,7 +34,9 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 	if announce != nil {
 		announce(s.address())
 	}
-	debug.FreeOSMemory() // memory used only to start goes back to the system now, not when the heap next grows
+	// Return the memory used only during startup to the operating system now, not when the heap
+	// next grows.
+	debug.FreeOSMemory()
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
@@ -46,19 +48,19 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 // Close closes the connections to the database.
 func (a *App) Close() { a.DB.Close() }
 
-// A service is an App that serves.
+// A service is an App that is serving.
 type service struct {
 	app       *App
 	servers   []*http.Server
 	listeners []net.Listener
-	failed    chan error // a server ended by itself
+	failed    chan error // errors of servers that stopped by themselves
 
 	serving, behind sync.WaitGroup
-	halt            context.CancelFunc // ends jobs, streams and waits
-	end             context.CancelFunc // ends what writes for requests
+	halt            context.CancelFunc // stops jobs, streams and waiting requests
+	end             context.CancelFunc // stops the writes that follow requests
 }
 
-// open migrates the database and listens. Nothing runs yet.
+// open migrates the database and listens. It starts no work.
 func (a *App) open(ctx context.Context) (*service, error) {
 	if err := a.upgraded(ctx, 30*time.Second); err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func (s *service) listen(ctx context.Context, setting, address string, h http.Ha
 
 func (s *service) address() string { return s.listeners[0].Addr().String() }
 
-// start serves requests and does the work behind them. Both go on when ctx ends, until stop.
+// start serves requests and runs background work. Both continue after ctx ends, until stop.
 func (s *service) start(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	working, halt := context.WithCancel(ctx)
@@ -134,8 +136,9 @@ func (s *service) start(ctx context.Context) {
 	})
 }
 
-// stop ends everything in order: streams and waits, because requests cannot end before them, then
-// requests, then what they left to write. Jobs are handed over meanwhile.
+// stop ends everything in order. Streams and waiting requests end first, because otherwise no
+// shutdown would finish. Then requests end, and last the writes that follow them. Meanwhile other
+// servers can take over the jobs.
 func (s *service) stop(ctx context.Context) {
 	s.app.Log.Info("stopping")
 	tellSystemd(nowStopping)
@@ -144,7 +147,7 @@ func (s *service) stop(ctx context.Context) {
 	defer cancel()
 	for _, server := range s.servers {
 		if err := server.Shutdown(grace); err != nil {
-			_ = server.Close() // streams of agents may last for ever; they are cut after the grace
+			_ = server.Close() // agents may keep a stream open forever, so it is cut after the grace period
 		}
 	}
 	s.serving.Wait()
@@ -165,8 +168,8 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 	return l, nil
 }
 
-// server limits the resources of a slow or silent peer. Responses have no deadline here: event
-// streams last, and calls have their own.
+// server returns an HTTP server with limits for slow or silent clients. It sets no deadline for
+// responses: event streams have no end, and calls have their own deadlines.
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -177,7 +180,9 @@ func (a *App) server(h http.Handler) *http.Server {
 
 func (a *App) greet(ctx context.Context, address string) {
 	docs := a.Config.address()
-	if docs == "" { // open to all, or on a port of the system's choice: a browser on this machine finds it so
+	// The address is open to all interfaces, or the system chose the port. A browser on this
+	// machine reaches it at this address.
+	if docs == "" {
 		_, port, _ := net.SplitHostPort(address)
 		docs = a.Config.scheme() + net.JoinHostPort("127.0.0.1", port)
 	}
@@ -199,10 +204,11 @@ func (a *App) greet(ctx context.Context, address string) {
 
 const (
 	sweepEvery = 10 * time.Minute
-	sweepRest  = 24 * time.Hour // at most between two sweeps of a server that nobody uses
+	sweepRest  = 24 * time.Hour // a server that nobody uses sweeps at least this often
 )
 
-// tasks is all timed work. Every server does it; they skip each other's rows.
+// tasks returns all timed work. Every server does it, and skips the rows that another server is
+// working on.
 func (a *App) tasks() []schedule.Task {
 	var swept time.Time
 	var used int64
@@ -211,7 +217,7 @@ func (a *App) tasks() []schedule.Task {
 		a.backupTasks()), schedule.Task{
 		Name: "sweep", Every: sweepEvery, Fault: "old records not deleted",
 		Do: func(ctx context.Context) error {
-			// where nothing was asked since the last sweep nothing was written that could be swept
+			// If nobody used the database since the last sweep, there is nothing new to sweep.
 			if a.DB.Stat().AcquireCount() == used && time.Since(swept) < sweepRest {
 				return nil
 			}
@@ -222,8 +228,8 @@ func (a *App) tasks() []schedule.Task {
 	})
 }
 
-// sweep removes what is past its time, a batch at a time: responses, codes and sessions that are
-// over, files that nobody took, and old records of what was done.
+// sweep deletes what has expired, one batch at a time: stored responses, codes and sessions, export
+// files that nobody downloaded, and old records of finished work.
 func (a *App) sweep(ctx context.Context) {
 	for _, s := range []struct {
 		do    func(context.Context) error

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listed returns the tools that a key sees at an address, and the bytes of their list.
+// listed returns the tools that a key sees at an address, and the size of their list in bytes.
 func listed(t *testing.T, w *toolWorld, key, address string, header http.Header) (tools []*sdk.Tool, size int) {
 	t.Helper()
 	session := connectThrough(t, modernEra, &sdk.StreamableClientTransport{
@@ -101,7 +101,8 @@ func TestToolSets(t *testing.T) {
 	}
 }
 
-// A model that calls what its key or its set does not allow hears why, in a result that it sees.
+// TestToolsOutsideTheSet: a model that calls a tool outside its key's scope or its set gets a tool
+// result that says why it failed.
 func TestToolsOutsideTheSet(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)

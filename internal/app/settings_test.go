@@ -42,8 +42,8 @@ func has(t *testing.T, r reply, status int, parts ...string) {
 	}
 }
 
-// A provider that is configured on one server is there on the others at once, with what it was
-// configured with last, and nobody can read its secret.
+// TestProvidersAreConfiguredForAllServers: after a provider is configured on one server, all
+// servers use its latest configuration at once. Nobody can read its secret.
 func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -181,7 +181,8 @@ func TestTheEnvironmentWins(t *testing.T) {
 	has(t, w.post(t, "/settings/providers/teller/test"), 200, `"ok":false`, `"code":"bad_request"`)
 }
 
-// An agent must not give itself more than a person gave it.
+// TestAgentsChangeNoSettings: an agent cannot change settings, because it could give itself more
+// than a person gave it.
 func TestAgentsChangeNoSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
@@ -212,7 +213,7 @@ func TestAgentsChangeNoSettings(t *testing.T) {
 	}
 }
 
-// Every column that holds a sealed value is among those that a rotation goes through.
+// TestRotationKnowsEverySealedColumn: key rotation covers every column that holds a sealed value.
 func TestRotationKnowsEverySealedColumn(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
@@ -235,8 +236,8 @@ func TestRotationKnowsEverySealedColumn(t *testing.T) {
 	}
 }
 
-// A key changes no more transactions in a day than it may, even if others write at the same time on
-// any server. Changes by people do not count.
+// TestWriteBudgets: a key changes no more transactions in a day than its limit allows, even if
+// other keys write on any server at the same time. Changes by people do not count.
 func TestWriteBudgets(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -263,7 +264,7 @@ func TestWriteBudgets(t *testing.T) {
 			body: `{"operations":[` + strings.Join(ops, ",") + `]}`,
 		})
 	}
-	for _, slug := range []string{"too-many", "racing", "more", "mine", "tomorrow"} { // to make one is a write too
+	for _, slug := range []string{"too-many", "racing", "more", "mine", "tomorrow"} { // creating a tag is a write too
 		if r := one.send(t, exchange{
 			method: "POST", path: "/api/v1/tags", key: one.key, body: `{"slug":"` + slug + `"}`,
 		}); r.status != 201 {
@@ -319,8 +320,8 @@ func TestWriteBudgets(t *testing.T) {
 	}
 }
 
-// An assistant that a member let in has an agent's budget of its own, whichever of its tokens it
-// uses; another one has another.
+// TestAssistantsHaveABudget: an assistant that a member let in has its own budget, whichever of its
+// tokens it uses. Another assistant has another budget.
 func TestAssistantsHaveABudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -385,14 +386,16 @@ func TestAssistantsHaveABudget(t *testing.T) {
 	}
 }
 
-// A model's key goes to no address but the one that it was given with.
+// TestModelKeysStayWithTheirAddress: a model's key is sent only to the address for which it was
+// set.
 func TestModelKeysStayWithTheirAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
 	set := func(body string) reply { return w.put(t, "/settings/models", `{"provider":"anthropic",`+body+`}`) }
 	has(t, set(`"key":"canary-of-the-household"`), 200, `"masked":"****hold"`)
 	has(t, set(`"base_url":"https://elsewhere.example.com"`), 400, `"field":"key"`)
-	has(t, set(`"base_url":null,"prices":[]`), 200, `"set":true`) // where it is already
+	// Null means the default address, which the key already has.
+	has(t, set(`"base_url":null,"prices":[]`), 200, `"set":true`)
 	has(t, set(`"base_url":"https://elsewhere.example.com","key":"another-long-key"`), 200, `"masked":"****-key"`,
 		`"base_url":"https://elsewhere.example.com"`)
 	has(t, set(`"base_url":"https://third.example.com","key":null`), 200, `"set":false`)

@@ -23,8 +23,8 @@ import (
 	"coffer/internal/surface/web"
 )
 
-// A visitor is a browser: it keeps the session's cookie, says where its requests come from, and
-// follows no redirect.
+// A visitor is a browser. It keeps the session's cookie and states which site its requests come
+// from. It follows no redirect.
 type visitor struct {
 	*world
 	cookie string
@@ -74,7 +74,7 @@ func (v *visitor) do(t testing.TB, method, path string, form url.Values, header 
 
 const password = "correct horse battery staple"
 
-// settled is a household that Robin has set up, with Robin's browser.
+// settled returns the browser of Robin, who has set up a household.
 func settled(t *testing.T) *visitor {
 	t.Helper()
 	return settledIn(t, newWorld(t))
@@ -97,7 +97,8 @@ func settledIn(t *testing.T, w *world) *visitor {
 	return v
 }
 
-// A household begins with the currency of where its first admin is, as their browser tells.
+// TestSetupTakesTheCurrencyOfThePlace: a new household gets the currency of its first admin's
+// country, which the browser's languages indicate.
 func TestSetupTakesTheCurrencyOfThePlace(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -122,7 +123,7 @@ func TestSetupTakesTheCurrencyOfThePlace(t *testing.T) {
 	}
 }
 
-// What somebody decided before the first admin signed in stays.
+// TestSetupKeepsACurrencyThatWasChosen: setup does not change settings that somebody made before.
 func TestSetupKeepsACurrencyThatWasChosen(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -265,7 +266,7 @@ func TestSigningIn(t *testing.T) {
 			t.Errorf("the session of a %s: %s", role, r.body)
 		}
 	}
-	// A session works in place of a key; a change must come from one of our pages.
+	// A session works in place of a key. A change must come from one of coffer's pages.
 	post := func(header ...string) reply {
 		x := exchange{
 			method: "POST", path: "/api/v1/tags", body: `{"slug":"by-hand"}`,
@@ -300,7 +301,7 @@ func TestSigningIn(t *testing.T) {
 	if err != nil || by != "user Robin true" {
 		t.Errorf("the change was made by %s, %v", by, err)
 	}
-	// The same Idempotency-Key in another session is another call.
+	// A repeated Idempotency-Key in the same session returns the stored response.
 	if a, b := post("Idempotency-Key", "k"), post("Idempotency-Key", "k"); a.status != 409 ||
 		b.header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("repeated: %d, then %d %s", a.status, b.status, b.header.Get("Idempotency-Replayed"))
@@ -369,7 +370,7 @@ func TestPages(t *testing.T) {
 		!strings.Contains(r.body, "Wrong email or password.") {
 		t.Errorf("a wrong login: %d %s", r.status, r.body)
 	}
-	// The password is changed by who knows it; other sessions end.
+	// A member who knows the password can change it. The other sessions end.
 	other := &visitor{world: v.world}
 	other.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}})
 	if r, _ := v.do(t, "POST", "/account/password", url.Values{
@@ -402,7 +403,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A form field that is not text, on a page or from a program, is the sender's mistake.
+// TestFormsTakeOnlyText: if a form field is not text, the sender gets a client error. This holds
+// for pages and programs.
 func TestFormsTakeOnlyText(t *testing.T) {
 	t.Parallel()
 	v := published(t)
@@ -466,7 +468,8 @@ func TestTooManySignInsOnThePage(t *testing.T) {
 	}
 }
 
-// The web app is for members. It takes no address from anyone else, and an unknown one stays unknown.
+// TestWebApp: only members can open the web app. The server redirects others to sign in, and an
+// unknown address is not found.
 func TestWebApp(t *testing.T) {
 	t.Parallel()
 	v := settled(t)

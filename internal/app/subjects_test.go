@@ -18,8 +18,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A said is a household in which people and agents say things of accounts, links, pairs and in
-// reports.
+// A said is a household in which people and agents change accounts, links, pairs and reports.
 type said struct {
 	*world
 	*testing.T
@@ -29,8 +28,8 @@ type said struct {
 	tally    map[string]int
 }
 
-// do runs a use case as the actor, in a transaction of its own. A refusal that the contract knows
-// is counted; nothing has happened then.
+// do runs a use case as the actor, in its own transaction. It counts refusals that the contract
+// allows; they change nothing.
 func (s *said) do(what string, actor op.Actor, f func(context.Context, pg.Tx) error) {
 	s.Helper()
 	ctx := op.WithActor(s.Context(), actor)
@@ -56,7 +55,7 @@ func (s *said) links() []accountlink.Link {
 	return list.AccountLinks
 }
 
-// step says one thing.
+// step makes one random change.
 func (s *said) step() {
 	s.Helper()
 	actor, force := s.actors[s.dice.IntN(len(s.actors))], s.dice.IntN(3) == 0
@@ -177,7 +176,7 @@ func (s *said) sweep() {
 		func(ctx context.Context, tx pg.Tx) error { _, err := s.Links.Sweep(ctx, tx); return err })
 }
 
-// changes are all of them, newest first.
+// changes returns all changes, newest first.
 func (s *said) changes() []journal.Change {
 	s.Helper()
 	list, err := s.Journal.List(s.Context(), s.DB, journal.ListChanges{Limit: 500})
@@ -187,8 +186,8 @@ func (s *said) changes() []journal.Change {
 	return list.Changes
 }
 
-// state is the canonical hash with what totals are made of: which transactions confirmed pairs
-// leave out.
+// state returns the canonical hash, together with what totals depend on: the transactions that
+// confirmed pairs exclude, and the rules.
 func (s *said) state() string {
 	s.Helper()
 	c, err := ledgertest.Canonical(s.Context(), s.DB, nil, "")
@@ -211,8 +210,8 @@ func (s *said) state() string {
 	return c + fmt.Sprint(marks, rules)
 }
 
-// undo reverts all changes from the newest to the one at which it began, except those that leave
-// reports, and returns the fields that stayed.
+// undo reverts the changes after the first until ones, newest first, except those for which leave
+// returns true. It returns the fields that could not be reverted.
 func (s *said) undo(until int, leave func(i int) bool) (left []journal.Skipped) {
 	s.Helper()
 	all := s.changes()
@@ -233,9 +232,9 @@ func (s *said) undo(until int, leave func(i int) bool) (left []journal.Skipped) 
 	return left
 }
 
-// People and agents change accounts, links, pairs and reports, and revert some of it meanwhile.
-// After reverting everything newest first, the books and their totals are as before. The control
-// leaves one revert out.
+// TestSaidThingsAreReverted: people and agents change accounts, links, pairs and reports, and
+// revert some of it in between. After all of it is reverted newest first, the books and their
+// totals are as before. The control leaves one revert out.
 func TestSaidThingsAreReverted(t *testing.T) {
 	t.Parallel()
 	rounds := 25
@@ -255,11 +254,11 @@ func TestSaidThingsAreReverted(t *testing.T) {
 	}
 	for round := range rounds {
 		s.dice = rand.New(rand.NewPCG(7, uint64(round)))
-		// The bound of reports is of a day, and a round's agents are others.
+		// The limit on reports is per agent and day, so each round uses new agents.
 		for i := range s.actors {
 			s.actors[i].ID = id.New()
 		}
-		for range s.dice.IntN(6) { // what was said before and stays
+		for range s.dice.IntN(6) { // changes from before, which the undo leaves in place
 			s.step()
 		}
 		s.sweep()
@@ -302,7 +301,7 @@ func TestSaidThingsAreReverted(t *testing.T) {
 	}
 }
 
-// clear begins another round without what was said in the last.
+// clear removes everything that a round changed, before the next round.
 func (s *said) clear() {
 	s.Helper()
 	s.undo(0, func(int) bool { return false })

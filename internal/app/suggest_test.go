@@ -10,9 +10,10 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// TestSuggestedRules checks the first suggestion for each frequent payee in households in which
-// people have categorized everything: it finds all of the payee's transactions, and none of another
-// payee that people categorized differently. A rule by the first word alone fails the second part.
+// TestSuggestedRules checks the first suggested rule for each frequent payee, in households in
+// which people have categorized everything. The rule matches all of the payee's transactions, and
+// no other payee's transactions with another category. A rule by the first word alone fails the
+// second part.
 func TestSuggestedRules(t *testing.T) {
 	t.Parallel()
 	var payees, whole, apart, crude, none int
@@ -66,13 +67,13 @@ func TestSuggestedRules(t *testing.T) {
 
 type filedPayee struct {
 	Payee    id.Key `db:"payee"`
-	Category string `db:"category"` // of most of its transactions
+	Category string `db:"category"` // the category of most of its transactions
 	Agree    int64  `db:"agree"`
 	Count    int64  `db:"count"`
 }
 
-// filedByPeople fills a world with a household whose people filed each transaction as what it is, and
-// returns its 200 most frequent payees.
+// filedByPeople fills a world with a household in which people gave each transaction its true
+// category. It returns the 200 most frequent payees.
 func filedByPeople(t *testing.T, w *world, seed uint64) []filedPayee {
 	t.Helper()
 	made := household.New(household.Options{Seed: seed, Transactions: 2000, Years: 2})

@@ -58,8 +58,8 @@ func (s *system) version(context.Context, pg.Querier, op.None) (VersionInfo, err
 	return VersionInfo{Version, Commit, BuiltAt, rest.ContractVersion, runtime.Version()}, nil
 }
 
-// A Bootstrap lists what a new installation still needs. Once the installation is set up it is
-// empty, because anyone may call it.
+// A Bootstrap lists what a new installation still needs. After setup the response is empty, because
+// anyone may request it.
 type Bootstrap struct {
 	SetupRequired bool      `json:"setup_required" doc:"Whether there is no login and no API key yet"`
 	Database      string    `json:"database,omitempty" doc:"ok"`
@@ -93,7 +93,8 @@ func (s *system) bootstrap(ctx context.Context, q pg.Querier, _ op.None) (Bootst
 		if err != nil {
 			return Bootstrap{}, err
 		}
-		// Without an encryption key nothing can be linked through it, which is said above.
+		// A provider is listed even if the encryption key is missing, because EncryptionKey already
+		// reports that.
 		if p.Source != "none" || p.Configured {
 			*b.Providers = append(*b.Providers, name)
 		}
@@ -121,13 +122,14 @@ func (s *system) health(ready bool) http.Handler {
 				h.Checks["database"] = "does not respond"
 			case at < s.app.DB.Newest():
 				h.Checks["database"], h.Checks["migrations"] = "ok", "pending"
-			case at > s.app.DB.Newest(): // it goes on meanwhile, but nobody has tried this version with that schema
+			// The server continues, but nobody has tested this version with that schema.
+			case at > s.app.DB.Newest():
 				h.Checks["database"] = "ok"
 				h.Checks["migrations"] = "newer: another server has migrated the database; install its version here too"
 			default:
 				h.Checks["database"], h.Checks["migrations"] = "ok", "ok"
 			}
-			if s.app.DB.Full() { // what is stored can still be read, so the server stays in service
+			if s.app.DB.Full() { // reads still work, so the server stays in service
 				h.Checks["disk"] = "full: nothing can be stored until there is room on the database's disk"
 			}
 			if err != nil || at < s.app.DB.Newest() {
@@ -136,6 +138,6 @@ func (s *system) health(ready bool) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(h) // a caller that has gone needs no answer
+		_ = json.NewEncoder(w).Encode(h) // a client that has disconnected needs no response
 	})
 }

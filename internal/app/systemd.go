@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// tellSystemd notifies systemd how the service is, in the words of sd_notify(3). Without systemd,
-// or with a unit that does not ask for it, nobody listens.
+// tellSystemd reports the service's state to systemd, in the format of sd_notify(3). Without
+// systemd, or with a unit that does not ask for it, tellSystemd does nothing.
 func tellSystemd(state string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
@@ -14,13 +14,13 @@ func tellSystemd(state string) {
 	}
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
-		return // the service runs all the same
+		return // the service runs anyway
 	}
-	defer conn.Close()               //nolint:errcheck // a datagram is out
-	_, _ = conn.Write([]byte(state)) // the same
+	defer conn.Close() //nolint:errcheck // a datagram is out
+	_, _ = conn.Write([]byte(state))
 }
 
-// What the service says.
+// The states that the service reports.
 const (
 	nowReady    = "READY=1"
 	nowStopping = "STOPPING=1"

@@ -2,7 +2,7 @@ package app_test
 
 import "testing"
 
-// A server with nothing to do has no faults to log, however often it looks.
+// TestIdleTasks: a server without work logs no faults, however often its tasks run.
 func TestIdleTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/surface/mcp"
 )
 
-// tools returns what assistants see: the ops that are tools, with prompts and pages of reference.
+// tools returns what assistants see: the ops that are tools, the prompts, and the reference pages.
 func (a *App) tools(log *slog.Logger) *mcp.Tools {
 	prompts := make([]mcp.Prompt, len(guide.Prompts))
 	for i, p := range guide.Prompts {

@@ -30,7 +30,7 @@ var totalsGroupings = []string{
 	"month", "week", "day",
 }
 
-// A totalsRow is a transaction with all that a summary may cut it by.
+// A totalsRow is a transaction with everything by which a summary can group it.
 type totalsRow struct {
 	Amount       string    `db:"amount"`
 	Currency     string    `db:"currency"`
@@ -52,7 +52,7 @@ type totalsRow struct {
 	UserID         *id.ID `db:"user_id"`
 }
 
-// totalsWho names somebody by name and identity: names are not unique.
+// totalsWho returns a name with the id, because names are not unique.
 func totalsWho(name *string, who *id.ID) *string {
 	if who == nil {
 		return name
@@ -60,7 +60,8 @@ func totalsWho(name *string, who *id.ID) *string {
 	return new(*name + " " + who.Short())
 }
 
-// keys are the groups of that grouping that the row is in: several only for tags.
+// keys returns the groups of a grouping to which the row belongs. Only for tags can there be
+// several.
 func (r totalsRow) keys(grouping string) []*string {
 	one := func(s *string) []*string { return []*string{s} }
 	switch grouping {
@@ -101,7 +102,7 @@ func (r totalsRow) keys(grouping string) []*string {
 
 type totalsSums struct{ in, out, net, count int64 }
 
-// totalsKey names a group: its keys and its currency.
+// totalsKey returns a text for a group: its keys and its currency.
 func totalsKey(keys []*string, currency string) string {
 	var b strings.Builder
 	for _, k := range keys {
@@ -114,7 +115,7 @@ func totalsKey(keys []*string, currency string) string {
 	return b.String() + currency
 }
 
-// totalsCents reads digits with two decimals; nothing of the program's own arithmetic is used.
+// totalsCents parses a number with two decimals, without the program's own arithmetic.
 func totalsCents(t testing.TB, s string) int64 {
 	t.Helper()
 	whole, fraction, ok := strings.Cut(s, ".")
@@ -125,7 +126,7 @@ func totalsCents(t testing.TB, s string) int64 {
 	return n
 }
 
-// totalsSum adds rows up in cents.
+// totalsSum adds up rows in cents.
 func totalsSum(t testing.TB, rows []totalsRow, by, include []string,
 	currency func(string) string,
 ) map[string]totalsSums {
@@ -179,13 +180,14 @@ func totalsRead(t testing.TB, body []byte, by []string) map[string]totalsSums {
 		keys := []*string{}
 		for _, name := range by {
 			k := g.Keys[name]
-			if who := g.IDs[name]; who != nil && !strings.HasSuffix(name, "category") { // a slug is unique
+			if who := g.IDs[name]; who != nil && !strings.HasSuffix(name, "category") { // slugs are unique already
 				k = new(*k + " " + *who)
-				if u, err := id.Parse(*who); err == nil { // over REST; a tool says the short one
+				if u, err := id.Parse(*who); err == nil { // over REST; a tool prints the short id
 					k = totalsWho(g.Keys[name], &u)
 				}
 			}
-			if name == "payee" { // several wordings have one name, and which is shown depends on their rows
+			// Several wordings can belong to one payee, and the shown one depends on the rows.
+			if name == "payee" {
 				if k = g.Payee; k == nil {
 					k = g.IDs[name]
 				}
@@ -207,9 +209,9 @@ func totalsRead(t testing.TB, body []byte, by []string) map[string]totalsSums {
 	return out
 }
 
-// No summary adds two currencies: for every grouping and pair of groupings and whatever is put
-// back, over REST and as a tool, the totals are those of sums in whole cents over the rows
-// themselves.
+// TestTotalsNeverMixCurrencies: no summary adds amounts in two currencies. For every grouping,
+// every pair of groupings, and whatever is included again, the totals equal sums in whole cents
+// over the rows. This holds over REST and as a tool.
 func TestTotalsNeverMixCurrencies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -248,7 +250,9 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 	for i, by := range combinations {
 		for j, include := range includes {
 			if j > 1 && i%4 != 0 {
-				continue // the ways to include do not depend on the grouping: each with a quarter of them is enough
+				// What to include does not depend on the grouping, so try each include with a
+				// quarter of the groupings.
+				continue
 			}
 			query := url.Values{"group_by": by, "include": include}
 			res := w.send(t, exchange{
@@ -269,7 +273,7 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 				map[string]any{"group_by": toAny(by), "include": toAny(include), "limit": json.Number("200")})
 			short := totalsRead(t, answer.Body, by)
 			cut := strings.Contains(string(answer.Body), `"other":[{`)
-			for key, sums := range want { // a tool's groups are the first of them
+			for key, sums := range want { // a tool returns only the first groups
 				if _, ok := short[key]; !ok && cut {
 					short[key] = sums
 				}
@@ -279,8 +283,8 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 			}
 		}
 	}
-	// The controls: had currencies been added, every single comparison would have failed; and what
-	// is put back counts.
+	// The controls: if the summary had added currencies, every single comparison would have failed.
+	// Including something changes the sums.
 	if want := len(combinations)*2 + (len(includes)-2)*((len(combinations)+3)/4); noticed != want {
 		t.Errorf("adding currencies would be noticed in %d of %d comparisons", noticed, want)
 	}
@@ -325,8 +329,8 @@ func totalsDifference(got, want map[string]totalsSums) string {
 	return fmt.Sprintf("%d groups, want %d", len(got), len(want))
 }
 
-// totalsSeed makes books in which currencies meet wherever they can: accounts of one name and of
-// one person, and an account with rows in three of them.
+// totalsSeed creates books in which currencies could get mixed: accounts with the same name,
+// accounts of one person, and an account with rows in three currencies.
 func (w *world) totalsSeed(t testing.TB) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
@@ -400,7 +404,8 @@ const totalsSeedSQL = `
 			where hashtext(t.provider_id || g.slug) % 2 = 0;
 	update tag set deleted_at = now() where slug = 'gone';`
 
-// A million amounts are in JSON and in NUMERIC what they were in Go, and come back the same.
+// TestAMillionAmountsComeBack: a million amounts have the same value in JSON and in NUMERIC as in
+// Go, and are read back unchanged.
 func TestAMillionAmountsComeBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -410,7 +415,7 @@ func TestAMillionAmountsComeBack(t *testing.T) {
 	for i := range amounts {
 		cents := dice.Int64N(999_999_999_999) >> dice.IntN(40)
 		if i < 2000 {
-			cents = int64(i) // all of the first, where the decimals are
+			cents = int64(i) // all of the smallest amounts, in which the decimals matter
 		}
 		if i%2 == 1 {
 			cents = -cents

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// transcriptCommand shows what a run said and did.
+// transcriptCommand shows the messages, calls and results of a run.
 func transcriptCommand(c *cli.CLI, config Config) *cobra.Command {
 	var follow, asJSON bool
 	cmd := &cobra.Command{
@@ -112,7 +112,7 @@ func remoteTranscript(ctx context.Context, server, key, ref string, follow bool,
 			"the server's address must be a URL, such as http://127.0.0.1:8080")
 	}
 	req.Header.Set("X-API-Key", key)
-	// a redirect would send the key elsewhere
+	// A redirect would send the key to another server.
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
 	if err != nil {
@@ -130,7 +130,7 @@ func remoteTranscript(ctx context.Context, server, key, ref string, follow bool,
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
-		if len(lines.Bytes()) == 0 { // the run is still under way
+		if len(lines.Bytes()) == 0 { // an empty line means that the run is still going on
 			continue
 		}
 		if err := show(lines.Bytes()); err != nil {
@@ -144,14 +144,14 @@ func remoteTranscript(ctx context.Context, server, key, ref string, follow bool,
 }
 
 const (
-	// shownLine is how much of a text a person sees; the rest is in the JSON.
+	// shownLine is the longest text of a line that a person sees; --json has the rest.
 	shownLine = 2_000
 	// shownPrompt is how much of a prompt is shown. Every sheet repeats it.
 	shownPrompt = 160
 )
 
-// spoken returns a line of a transcript for a person. Text from models and strangers cannot move
-// the cursor or change colors.
+// spoken formats a line of a transcript for a person. Text from models and banks cannot move the
+// cursor or change colors.
 func spoken(line []byte) string {
 	var l struct {
 		At, Kind, Text, Tool, Status, Limit, Route, Why string
@@ -216,7 +216,7 @@ func outcomes(rows []json.RawMessage) string {
 	return strings.Join(parts, ", ")
 }
 
-// next returns what people can do after a command of runs.
+// next maps a command of runs to a function that returns the hint for the next step.
 var next = map[string]func(map[string]any, []byte) string{
 	"workflow-run.get": func(_ map[string]any, answer []byte) string {
 		var r struct {

@@ -7,8 +7,8 @@ import (
 	"coffer/internal/app"
 )
 
-// On a terminal a line of a transcript is short: prompts, which every sheet repeats, are cut, and
-// rows are counted.
+// TestTranscriptForPeople: on a terminal a line of a transcript is short. Prompts are cut, because
+// every sheet repeats them, and rows are counted.
 func TestTranscriptForPeople(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

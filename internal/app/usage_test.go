@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every flag of every command says what it is.
+// TestEveryFlagHasHelp: every flag of every command has a description.
 func TestEveryFlagHasHelp(t *testing.T) {
 	t.Parallel()
 	flags := 0
@@ -33,7 +33,8 @@ func TestEveryFlagHasHelp(t *testing.T) {
 	}
 }
 
-// An invitation that no phone can open says so and what to do, and is not drawn as a QR code.
+// TestInvitationsForThisComputer: an invitation that no phone can open says so and says what to do.
+// It has no QR code.
 func TestInvitationsForThisComputer(t *testing.T) {
 	t.Parallel()
 	for address, here := range map[string]bool{
@@ -53,7 +54,8 @@ func TestInvitationsForThisComputer(t *testing.T) {
 	}
 }
 
-// The sandbox says how a shell loads its variables, wherever the file is.
+// TestLoadable: the sandbox prints a command with which a shell can load the variables, wherever
+// the file is.
 func TestLoadable(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -65,7 +67,8 @@ func TestLoadable(t *testing.T) {
 	}
 }
 
-// Commands say how to go on: how a dismissal is undone, and to whom a notification goes again.
+// TestNextSteps: commands print the next step, such as how to undo a dismissal, and how many
+// endpoints get a notification again.
 func TestNextSteps(t *testing.T) {
 	t.Parallel()
 	two := `{"deliveries":[{"state":"pending"},{"state":"pending"},{"state":"failed"}]}`

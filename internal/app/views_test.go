@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A member's own views are seen by that member alone, shared ones by everybody; viewers read them.
+// TestViewsAreOwnOrShared: only the owner sees an unshared view, and everybody sees shared ones.
+// Viewers can read them.
 func TestViewsAreOwnOrShared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,14 +16,14 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// A forger makes deliveries that must not be accepted, one for each number.
+// A forger makes deliveries that must not be accepted. Each number gives another delivery.
 type forger struct {
 	provider string
 	how      string
 	make     func(n int) (banks.Delivery, error)
 }
 
-// printed is the same JSON in other bytes.
+// printed returns the same JSON in other bytes.
 func printed(body []byte) []byte {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -39,8 +39,7 @@ func printed(body []byte) []byte {
 	return b
 }
 
-// flip changes one character of a text so that it still can be decoded, be it hexadecimal or base
-// 64.
+// flip changes one character so that the text can still be decoded as hexadecimal or base64.
 func flip(s string, at int) string {
 	b := []byte(s)
 	if b[at] == '1' {
@@ -51,8 +50,8 @@ func flip(s string, at int) string {
 	return string(b)
 }
 
-// forgers are the ways to make a delivery that looks right and is not. Who signs holds clock,
-// because a forger may have moved the simulator's.
+// forgers returns the ways to make a delivery that looks valid but is not. A caller that signs must
+// hold clock, because some forgers change the simulator's clock.
 func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banks.Plaid,
 	otherTeller *banks.Teller,
 ) []forger {
@@ -155,8 +154,8 @@ func (b *bankWorld) forgers(t *testing.T, clock *sync.Mutex, stranger *banks.Pla
 	}
 }
 
-// TestForgedDeliveries sends ten thousand deliveries that are forged, stale or re-encoded. None is
-// accepted and nothing is stored; the true ones between them are.
+// TestForgedDeliveries sends ten thousand deliveries that are forged, stale or re-encoded. The
+// server accepts and stores none of them. It accepts the genuine ones in between.
 func TestForgedDeliveries(t *testing.T) {
 	t.Parallel()
 	const forged, between = 10_000, 500
@@ -190,7 +189,7 @@ func TestForgedDeliveries(t *testing.T) {
 					return
 				}
 				status, body, err := deliver(t.Context(), client, b.url+"/webhooks/"+f.provider, d)
-				// questions about unknown keys are rationed
+				// The server limits how often it asks for unknown keys.
 				later := f.how == "a stranger's key" && status == http.StatusServiceUnavailable
 				if err != nil || !later && (status != http.StatusUnauthorized ||
 					!strings.Contains(body, "INVALID_SIGNATURE")) {
@@ -198,7 +197,7 @@ func TestForgedDeliveries(t *testing.T) {
 				}
 				count, _ := answers.LoadOrStore(status, new(atomic.Int64))
 				count.(*atomic.Int64).Add(1)
-				if n%between == 0 { // the control: the same bytes as they were signed are taken
+				if n%between == 0 { // the control: a genuine delivery is accepted
 					clock.Lock()
 					d, err := b.teller.Webhook(fmt.Sprintf("wh_true_%d", n), "transactions.processed",
 						map[string]any{"enrollment_id": "nobody"})

@@ -18,15 +18,15 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// twin is a second server on the same database.
+// twin starts a second server on the same database.
 func (b *bankWorld) twin(t *testing.T) *world {
 	t.Helper()
 	return newWorldOn(t, b.DB.Config().ConnString(), b.config)
 }
 
-// TestRedeliveries delivers each event three times, out of order, to two servers at once: every
-// delivery is answered 200, and each event is stored and done once. It measures how long an answer
-// takes.
+// TestRedeliveries delivers each event three times, out of order, to two servers at once. Every
+// delivery gets a 200, and each event is stored and processed once. The test measures the response
+// times.
 func TestRedeliveries(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -98,21 +98,22 @@ func TestRedeliveries(t *testing.T) {
 	}
 	slices.Sort(took)
 	p := func(percent int) time.Duration { return took[len(took)*percent/100].Round(100 * time.Microsecond) }
-	if p(99) > 2*time.Second { // the goal is 50 ms on a machine that does nothing else; this one may do much else
+	// The goal is 50 ms on an idle machine. This machine may be busy.
+	if p(99) > 2*time.Second {
 		t.Errorf("99 of 100 responses took up to %v", p(99))
 	}
 	t.Logf("%d deliveries of %d events by %d senders to two servers that synced %d times meanwhile: p50 %v, p90 %v, "+
 		"p99 %v, max %v", len(all), events, senders, n.Syncs, p(50), p(90), p(99), took[len(took)-1])
 }
 
-// A replicas is two servers on one database, several banks, and whatever may ask for a sync.
+// A replicas is two servers on one database with several banks.
 type replicas struct {
 	*bankWorld
 	worlds      []*world
 	connections []string
 	all         []*banks.Book
 	client      *http.Client
-	told        atomic.Int64 // events
+	told        atomic.Int64 // the number of events
 }
 
 func newReplicas(t *testing.T, banks int) *replicas {
@@ -130,8 +131,8 @@ func newReplicas(t *testing.T, banks int) *replicas {
 	return r
 }
 
-// news gives a bank new transactions and sends three deliveries about them, some later than others,
-// to either server.
+// news adds transactions at a bank and sends three deliveries about them to random servers, at
+// random times.
 func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	t.Helper()
 	at := rand.N(len(r.all))
@@ -169,9 +170,9 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 }
 
 // TestTwoReplicas runs two servers for a while with schedules, webhooks and manual syncs of the
-// same few connections. Each effect happens once: never two syncs of a connection at a time, every
-// event done, every sync requested, every piece of news read by a sync that began after its
-// delivery, and the books as the banks have them.
+// same few connections. Each effect happens once. A connection never has two syncs at a time. Every
+// event is processed, and every requested sync runs. A sync that began after an event's delivery
+// reads its transactions. The books equal those of the banks.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	racetest.Concurrent(t)
@@ -184,7 +185,8 @@ func TestTwoReplicas(t *testing.T) {
 	var group, posts sync.WaitGroup
 	var swept, asked atomic.Int64
 	for _, w := range r.worlds {
-		group.Go(func() { // schedules: each server looks for what is due, and something always is
+		// Schedules: each server looks for connections that are due, and there always are some.
+		group.Go(func() {
 			for time.Now().Before(until) {
 				if _, err := w.DB.Exec(t.Context(), `update connection set next_sync_at = clock_timestamp()
 					where next_sync_at is not null and random() < 0.1`); err != nil {
@@ -198,7 +200,7 @@ func TestTwoReplicas(t *testing.T) {
 				time.Sleep(rand.N(300 * time.Millisecond))
 			}
 		})
-		group.Go(func() { // people
+		group.Go(func() { // manual syncs
 			for time.Now().Before(until) {
 				x := exchange{
 					method: http.MethodPost,

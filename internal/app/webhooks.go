@@ -8,7 +8,8 @@ import (
 )
 
 // deliveries returns the routes to which providers send their webhooks. The signature identifies
-// the caller, so no key is needed. They are not part of the API, and the document leaves them out.
+// the provider, so no key is needed. These routes are not part of the API, and the API document
+// leaves them out.
 func (a *App) deliveries() []rest.Raw {
 	var routes []rest.Raw
 	for _, s := range all.Specs {

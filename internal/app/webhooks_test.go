@@ -21,7 +21,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// told stores an event as if a provider had sent it for its first connection here, item-1.
+// told stores an event as if a provider had sent it for the first connection, item-1.
 func (w *world) told(t testing.TB, provider, kind, effect, status, message string) id.ID {
 	t.Helper()
 	made := id.New()
@@ -37,7 +37,7 @@ func (w *world) told(t testing.TB, provider, kind, effect, status, message strin
 	return made
 }
 
-// fillHooks gives the household's bank a name at its provider, and three events.
+// fillHooks sets the provider's id of the household's connection, and adds three events.
 func (w *world) fillHooks(t testing.TB) {
 	t.Helper()
 	if _, err := w.DB.Exec(t.Context(), `update connection set provider_id = 'item-1'`); err != nil {
@@ -49,7 +49,7 @@ func (w *world) fillHooks(t testing.TB) {
 		"no connection matches the id in this event; connect the bank, then replay the event")
 }
 
-// A bankWorld is a world with both providers behind it, each with one bank linked.
+// A bankWorld is a world with simulators of both providers.
 type bankWorld struct {
 	*world
 	config app.Config
@@ -129,7 +129,7 @@ func (b *bankWorld) signed(t testing.TB, item, kind, code string, more map[strin
 	return d
 }
 
-// idle waits until no job waits or runs.
+// idle waits until no job is queued or running.
 func (w *world) idle(t testing.TB, patience time.Duration) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -147,7 +147,7 @@ func (w *world) idle(t testing.TB, patience time.Duration) {
 	}
 }
 
-// events are what the list of events says, newest first.
+// hooks returns the list of events, newest first.
 func (w *world) hooks(t testing.TB, query string) []map[string]any {
 	t.Helper()
 	r := w.send(t, exchange{method: http.MethodGet, path: "/api/v1/webhook-events?" + query, key: w.key})
@@ -160,8 +160,8 @@ func (w *world) hooks(t testing.TB, query string) []map[string]any {
 	return page.Events
 }
 
-// News of both providers comes in signed, is answered, synced, and can be replayed; each provider's
-// doings show in the connection.
+// TestWebhooksOverHTTP: both providers send signed events, which coffer processes with a sync and
+// can replay. The connection shows the events of its provider.
 func TestWebhooksOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := newBankWorld(t, 60)
@@ -256,7 +256,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	}
 }
 
-// holdsBooks compares what is stored with what the banks have.
+// holdsBooks checks that the stored data equals what the banks have.
 func (w *world) holdsBooks(t testing.TB, books ...*banks.Book) {
 	t.Helper()
 	for _, book := range books {
@@ -280,15 +280,15 @@ func (w *world) holdsBooks(t testing.TB, books ...*banks.Book) {
 	}
 }
 
-// Plaid reports that a member has finished on its own page: the session ends and its bank syncs,
-// though nobody looks at the page or sweeps.
+// TestWebhookEndsALinkSession: Plaid reports that a member has finished on its own page. The
+// session ends and its bank syncs, although nobody opens the page and no sweep runs.
 func TestWebhookEndsALinkSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	d.share(t, s)
 	name := fmt.Sprint(s.ProviderConfig["token"])
-	for range 2 { // twice is harmless
+	for range 2 { // a second delivery is harmless
 		told, err := d.plaid.Webhook("", "LINK", "SESSION_FINISHED",
 			map[string]any{"link_token": name, "status": "SUCCESS"})
 		if err != nil {

@@ -18,13 +18,13 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// speakers are the packages for which a path of the REST interface is more than words.
+// speakers matches the packages that may write paths of the REST interface.
 var speakers = regexp.MustCompile(
 	`^\.\./(surface/(rest|cli|mcp|signin/oauth)|app|sim/banks)/|^\.\./platform/op/words\.go$|` +
 		`^\.\./people/auth/consent\.go$`)
 
-// Errors name ops, and each surface puts its own words there. So no other package writes a path of
-// the REST interface, and every op that a message names exists.
+// TestMessagesNameOps: errors name ops, and each surface inserts its own words for them. So no
+// other package writes a path of the REST interface, and every op that a message names exists.
 func TestMessagesNameOps(t *testing.T) {
 	t.Parallel()
 	words := op.WordsOf(app.Menu())
@@ -40,7 +40,8 @@ func TestMessagesNameOps(t *testing.T) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if _, tag := n.(*ast.Field); tag {
-				return false // the documents show a field's description to every surface; it may explain a route
+				// Every surface shows a field's description, which may explain a route.
+				return false
 			}
 			lit, ok := n.(*ast.BasicLit)
 			if !ok || lit.Kind != token.STRING {
@@ -68,11 +69,11 @@ func TestMessagesNameOps(t *testing.T) {
 	}
 }
 
-// nothing names no record of any kind.
+// nothing is a name that no record has.
 const nothing = "no-such-thing-anywhere"
 
-// wrongCalls are calls of an op that fail: with a name that names nothing in each field, and with
-// nothing at all.
+// wrongCalls returns arguments with which an op fails: a name that nothing has in each field, and
+// no arguments at all.
 func wrongCalls(in *op.Schema) []map[string]any {
 	calls := []map[string]any{{}}
 	for _, p := range in.Props {
@@ -115,12 +116,12 @@ func sample(s *op.Schema) any {
 	return nothing
 }
 
-// Every error of every op speaks the words of its surface: a tool never reads a path or a command,
-// a command never a path.
+// TestErrorsSpeakTheirSurface: every error of every op uses the words of its surface. A tool's
+// error contains no path and no command, and a command's error contains no path.
 func TestErrorsSpeakTheirSurface(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.work(t) // a tool waits for the jobs that it starts
+	w.work(t) // tools wait for the jobs that they start
 	errors := map[op.Surface]int{}
 	for _, o := range w.Ops() {
 		for _, surface := range []op.Surface{op.REST, op.Tool, op.Command} {
@@ -144,14 +145,15 @@ func TestErrorsSpeakTheirSurface(t *testing.T) {
 	}
 }
 
-// foreign reports whether a text speaks the words of another surface, or of none.
+// foreign reports whether a text contains words of another surface or an op's internal name.
 func foreign(s op.Surface, text string) bool {
 	path, command := strings.Contains(text, op.Prefix), strings.Contains(text, "coffer ") &&
 		!strings.Contains(text, "coffer doctor")
 	return len(errs.Named(text)) > 0 || path && s != op.REST || command && s == op.Tool
 }
 
-// The check above finds an error in another surface's words.
+// TestForeignWordsAreNoticed is the control: the check above finds errors in another surface's
+// words.
 func TestForeignWordsAreNoticed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,10 +11,10 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// restPath finds a path of the REST interface, which a model cannot call.
+// restPath matches a path of the REST interface, which a model cannot call.
 var restPath = regexp.MustCompile(`/api/v1|\b(GET|POST|PUT|PATCH|DELETE|HEAD) /`)
 
-// wrongValues are values of every kind that a field of this schema may refuse.
+// wrongValues returns values of every kind that a field of this schema may refuse.
 func wrongValues(s *op.Schema) []any {
 	long := strings.Repeat("x", 20_000)
 	switch s.Type {
@@ -34,9 +34,9 @@ func wrongValues(s *op.Schema) []any {
 	return []any{nothing, "", " ", long, "2026-02-30", nil, json.Number("7"), map[string]any{}, []any{nothing}}
 }
 
-// Whatever a model gets wrong, the answer speaks of tools and arguments: no path of the REST
-// interface, and no command. Every tool is called with every argument wrong in every way, and with
-// arguments that are missing or unknown.
+// TestToolAnswersNameNoPath: whatever a model gets wrong, the result uses the words of tools: no
+// path of the REST interface, and no command. The test calls every tool with every argument wrong
+// in every way, and with missing and unknown arguments.
 func TestToolAnswersNameNoPath(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 60)
@@ -59,7 +59,7 @@ func TestToolAnswersNameNoPath(t *testing.T) {
 		}
 		fill := b.cast(o).valid(t)
 		good := formPlace{op: o, path: []string{""}}.args(nil, fill)
-		if o.IsLong() { // nobody works the jobs
+		if o.IsLong() { // no worker runs the jobs
 			good["wait_seconds"] = json.Number("0")
 		}
 		bare := map[string]any{}
@@ -85,7 +85,7 @@ func TestToolAnswersNameNoPath(t *testing.T) {
 	}
 }
 
-// The check above finds each form of a path.
+// TestPathsAreNoticed is the control: the check above finds each form of a path.
 func TestPathsAreNoticed(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 1)

@@ -13,9 +13,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The shipped presets pass the checks of a person's workflow: their tools exist and fit their
-// scope, their blocks exist, their filter and schedule are valid. The control names a tool that
-// does not exist.
+// TestPresetsAreValid: the presets pass the same checks as a workflow by a person. Their tools
+// exist and fit their scope, their blocks exist, and their filter and schedule are valid. The
+// control names a tool that does not exist.
 func TestPresetsAreValid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -40,8 +40,8 @@ func TestPresetsAreValid(t *testing.T) {
 	}
 }
 
-// A transcript is sent as it is, and with follow until its run has ended: everything before the end
-// is always sent.
+// TestTranscript: a transcript is sent with the lines that it has. With follow, the response
+// continues until the run has ended, and always contains all lines.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,8 +119,8 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// Erasing a member erases every transcript and plan, because they may be about anyone, and says so
-// first.
+// TestEraseTakesTranscripts: erasing a member erases every transcript and plan, because they may be
+// about anyone. A dry run reports this first.
 func TestEraseTakesTranscripts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

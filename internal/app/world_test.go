@@ -32,11 +32,11 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// A world is the whole service on a database of its own, over real HTTP.
+// A world is the whole service on its own database, with a real HTTP server.
 type world struct {
 	*app.App
 	url string // of the server
-	key string // full_access, a person's
+	key string // a person's key with full_access
 }
 
 func newWorld(t testing.TB) *world {
@@ -49,14 +49,14 @@ func newWorldOn(t testing.TB, database string, c app.Config) *world {
 	return newWorldAt(t, database, c, httptest.NewUnstartedServer(nil))
 }
 
-// newWorldAt is newWorldOn with a server that already has an address, which the service can then be
-// configured with.
+// newWorldAt does the same as newWorldOn, with a server that already has an address. The
+// configuration can then contain the address.
 func newWorldAt(t testing.TB, database string, c app.Config, server *httptest.Server) *world {
 	t.Helper()
 	return newLoggedWorld(t, database, c, server, slog.DiscardHandler)
 }
 
-// newLoggedWorld is newWorldAt with a log.
+// newLoggedWorld does the same as newWorldAt, with a log.
 func newLoggedWorld(t testing.TB, database string, c app.Config, server *httptest.Server, log slog.Handler) *world {
 	t.Helper()
 	c.DatabaseURL, c.DatabaseMaxConns = seal.NewSecret(database), 8
@@ -93,7 +93,7 @@ func (w *world) newKey(t testing.TB, in auth.CreateKey) auth.NewKey {
 	return k
 }
 
-// An exchange is a request as a test writes it.
+// An exchange is a request in a test.
 type exchange struct {
 	method, path, key, body, kind string
 	header                        map[string]string
@@ -135,7 +135,7 @@ func (w *world) send(t testing.TB, x exchange) reply {
 	return reply{res.StatusCode, string(body), res.Header}
 }
 
-// code is the error code of a reply, or "".
+// code returns the error code of a reply, or "".
 func (r reply) code() string {
 	var face struct {
 		Error struct {
@@ -146,7 +146,7 @@ func (r reply) code() string {
 	return face.Error.Code
 }
 
-// call runs an op as a function, in the name of the world's key.
+// call runs an op as a function, with the world's key.
 func (w *world) call(ctx context.Context, o *op.Op, surface op.Surface, args map[string]any) (op.Answer, error) {
 	actor, err := w.Auth.Key(ctx, w.key)
 	if err != nil {
@@ -166,8 +166,8 @@ func opNamed(t testing.TB, ops []*op.Op, name string) *op.Op {
 	return nil
 }
 
-// With the race detector, the tests of many callers, servers or jobs at once run: those that call
-// racetest.Concurrent.
+// TestMain: with the race detector, only tests that call racetest.Concurrent run. They have many
+// callers, servers or jobs at once.
 func TestMain(m *testing.M) { racetest.Main(m) }
 
 // golden compares got with a file, or with -update writes it.
@@ -207,7 +207,7 @@ func itoa(n int) string {
 	return string(b)
 }
 
-// fillBooks gives the world a small household: two accounts at one bank, six transactions, two
+// fillBooks adds a small household: two accounts at one bank, with six transactions in two
 // currencies.
 func (w *world) fillBooks(t testing.TB) {
 	t.Helper()
@@ -265,18 +265,16 @@ func (w *world) fillBooks(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Rows made in one transaction share a moment; one apart from the other, stories read the same
-	// each time.
+	// The balance gets a fixed day, so that stories read the same every day.
 	if _, err := w.DB.Exec(ctx, `update account_balance set day = '2026-04-04'`); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// seededMember is the short id of the member that every household begins with.
+// seededMember is the short id of the member that exists in every new household.
 const seededMember = "00000001"
 
-// loggedIn gives a member a passkey, as far as a database knows one, a session, and a program that
-// the member let in.
+// loggedIn gives a member a passkey record, a session, and a program that the member let in.
 func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
 	t.Helper()
 	u, err := w.Auth.FindUser(t.Context(), w.DB, member)
@@ -298,7 +296,7 @@ func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
 	return login
 }
 
-// synced makes the log of a sync.
+// synced creates the log of a sync.
 func (w *world) synced(t testing.TB) id.ID {
 	t.Helper()
 	made := id.New()
@@ -310,7 +308,7 @@ func (w *world) synced(t testing.TB) id.ID {
 	return made
 }
 
-// quarantined makes a row that could not be read.
+// quarantined creates a row that could not be read.
 func (w *world) quarantined(t testing.TB) id.ID {
 	t.Helper()
 	made := id.New()

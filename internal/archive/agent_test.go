@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// No agent erases anybody, nor what is left of somebody: there is no undo.
+// Agents cannot erase a member or a deleted member's data, because that cannot be undone.
 func TestAgentsEraseNobody(t *testing.T) {
 	t.Parallel()
 	a := house(t, pgtest.URL(t))

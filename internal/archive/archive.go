@@ -26,17 +26,17 @@ type Archive struct {
 	version     string // of this program, for manifests
 	base        string // where links begin
 
-	eraseMost int64 // a test has less
+	eraseMost int64 // tests set a smaller value
 }
 
-// A Config is what an Archive is made of.
+// A Config holds what New needs.
 type Config struct {
 	DB          *pg.DB
 	Jobs        *job.Jobs
 	Auth        *auth.Auth
 	Connections *connection.Connections
 	Links       *accountlink.Links
-	Version     string // of this program, for manifests
+	Version     string // the version of this program, for manifests
 	Address     string // the public address of the server; without one the links of exports are paths
 }
 
@@ -49,7 +49,7 @@ func New(c Config) *Archive {
 	}
 }
 
-// Ops is archive's menu.
+// Ops returns the operations of exports and erasure.
 func (a *Archive) Ops() []*op.Op {
 	return []*op.Op{
 		op.Long(op.Writing(op.Spec{

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ import (
 
 const sealKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// house is the service on that database, without a server.
+// house returns the application on that database, without a server.
 func house(t testing.TB, database string) *app.App {
 	t.Helper()
 	a, err := app.Build(t.Context(), app.Config{
@@ -40,8 +39,8 @@ func house(t testing.TB, database string) *app.App {
 	return a
 }
 
-// lived is a household with so many transactions, and something in every table that people and
-// agents fill.
+// lived returns a household with the given number of transactions. It has rows in every table that
+// people and agents fill.
 func lived(t testing.TB, transactions int) *app.App {
 	t.Helper()
 	a := house(t, pgtest.URL(t))
@@ -57,7 +56,7 @@ func lived(t testing.TB, transactions int) *app.App {
 	return a
 }
 
-// furnishing is what a generated household does not have by itself.
+// furnishing adds rows that a generated household does not have.
 var furnishing = []string{
 	`insert into counterparty (id, short_id, name, category_id)
 		select gen_random_uuid(), 'cp' || lpad(n::text, 6, '0'), E'Größe "' || n || E'" \\ ☕',
@@ -194,7 +193,7 @@ func TestExportAndImport(t *testing.T) {
 		strings.Contains(first["data/quarantine.ndjson"], "raw") || first["data/token.ndjson"] != "" {
 		t.Error("secrets are in the export")
 	}
-	// Sequences continue after the imported rows, and the foreign keys are back.
+	// Sequences continue after the imported rows, and the foreign keys exist again.
 	next, err := pg.Value[bool](t.Context(), to.DB, `select nextval(pg_get_serial_sequence('entry', 'id')) > max(id)
 		from entry`)
 	if err != nil || !next {
@@ -205,7 +204,7 @@ func TestExportAndImport(t *testing.T) {
 			t.Error("accounts can be deleted below their transactions")
 		}
 	}
-	// The reading side refuses what is not empty.
+	// An import into a household with data is rejected.
 	if err := load(t.Context(), to, file); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a second import: %v", err)
 	}
@@ -251,8 +250,8 @@ func zipped(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// An archive that someone changed with a zip program, whose checksums are therefore right, is
-// refused; and nothing of it stays.
+// An archive whose content was changed together with its checksums is rejected, and nothing of it
+// is stored.
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	from := lived(t, 300)
@@ -329,14 +328,14 @@ func TestImportRefuses(t *testing.T) {
 			t.Fatalf("%s: something stayed", name)
 		}
 	}
-	// A development version's schema was numbered higher than the first release's.
+	// The schemas of development versions had higher numbers than the first release's.
 	for format, schema := range map[int]int64{1: 28, 2: 51} {
 		development := manifest(func(m *archive.Manifest) { m.Version, m.Schema = format, schema })
 		if err := load(t.Context(), house(t, pgtest.URL(t)), development); err != nil {
 			t.Errorf("an archive of a development version, format %d: %v", format, err)
 		}
 	}
-	// A column had another name.
+	// The column had another name.
 	const was, is = `"csv_options":`, `"statement_options":`
 	former := change(func(f map[string]string) {
 		f["data/connection.ndjson"] = strings.Replace(strings.ReplaceAll(f["data/connection.ndjson"], is, was),
@@ -361,8 +360,8 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// An archive whose files are larger than it says, or that has a line longer than any row, is refused
-// before that is read into memory, however well it is packed and summed.
+// An archive is rejected if its files are larger than the manifest says, or if a line is longer
+// than any row. That happens before the data is read into memory, even if the checksums are right.
 func TestArchiveBombs(t *testing.T) {
 	t.Parallel()
 	good := contents(t, written(t, lived(t, 300), "archive"))
@@ -397,7 +396,7 @@ func TestArchiveBombs(t *testing.T) {
 	}
 }
 
-// resum makes the sums right again, as someone would who knows how.
+// resum makes the checksums right again after a manipulation.
 func resum(t testing.TB, f map[string]string, m *archive.Manifest) {
 	t.Helper()
 	var sums strings.Builder
@@ -413,105 +412,14 @@ func resum(t testing.TB, f map[string]string, m *archive.Manifest) {
 	f["SHA256SUMS"] = sums.String() + sum(string(b)) + "  manifest.json\n"
 }
 
-// A backup comes back as it was, in every table; without its key it does not open, and of
-// corruptions every one is noticed.
-func TestBackupAndRestore(t *testing.T) {
-	t.Parallel()
-	from := lived(t, 2000)
-	path := filepath.Join(t.TempDir(), "coffer.age")
-	lock := archive.Lock{Passphrase: "correct horse battery staple"}
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: lock}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: lock}, nil); err == nil {
-		t.Error("a backup was written over another")
-	}
-	to := house(t, pgtest.URL(t))
-	if _, err := to.Archive.Restore(t.Context(), path, archive.Lock{Passphrase: "wrong"}, nil); err == nil {
-		t.Fatal("opened with a wrong passphrase")
-	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, canary := range []string{"transaction", "manifest", "ndjson"} {
-		if bytes.Contains(whole, []byte(canary)) {
-			t.Errorf("%q stands in the backup in clear", canary)
-		}
-	}
-	if _, err := to.Archive.Restore(t.Context(), path, lock, nil); err != nil {
-		t.Fatal(err)
-	}
-	if canonical(t, to.DB) != canonical(t, from.DB) {
-		t.Error("the canonical hash is another one")
-	}
-	tables, err := pg.Values[string](t.Context(), from.DB, `select tablename::text from pg_tables
-		where schemaname = 'public' and tablename not in ('schema_version', 'export', 'export_part',
-			'proof_due', 'sighting', 'sighting_due', 'backup') order by 1`)
-	// What comes in is still to be proved and counted, and a backup is noted when it is complete.
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range tables {
-		rows := `select coalesce(string_agg(x::text, E'\n' order by x::text), '') from ` + name + ` x`
-		want, err1 := pg.Value[string](t.Context(), from.DB, rows)
-		got, err2 := pg.Value[string](t.Context(), to.DB, rows)
-		if err1 != nil || err2 != nil || got != want {
-			t.Errorf("%s is another one: %v %v", name, err1, err2)
-		}
-	}
-}
-
-func TestBackupForRecipients(t *testing.T) {
-	t.Parallel()
-	from := lived(t, 200)
-	dir := t.TempDir()
-	identity, recipient := ageKey(t)
-	key := filepath.Join(dir, "key.txt")
-	if err := os.WriteFile(key, []byte(identity), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "coffer.age")
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Way{Lock: archive.Lock{Recipients: []string{recipient}}},
-		nil); err != nil {
-		t.Fatal(err)
-	}
-	to := house(t, pgtest.URL(t))
-	other, _ := ageKey(t)
-	wrong := filepath.Join(dir, "wrong.txt")
-	if err := os.WriteFile(wrong, []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := to.Archive.Restore(t.Context(), path, archive.Lock{Identities: wrong}, nil); err == nil {
-		t.Error("opened with another's key")
-	}
-	if _, err := to.Archive.Restore(t.Context(), path, archive.Lock{Identities: key}, nil); err != nil {
-		t.Error(err)
-	}
-	if canonical(t, to.DB) != canonical(t, from.DB) {
-		t.Error("the canonical hash is another one")
-	}
-	for name, lock := range map[string]archive.Lock{
-		"nothing": {}, "short": {Passphrase: "short"},
-		"both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}},
-	} {
-		if _, err := from.Archive.Backup(t.Context(), filepath.Join(dir, "no.age"), archive.Way{Lock: lock}, nil); err == nil {
-			t.Errorf("written with %s to lock it", name)
-		}
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 3 {
-		t.Errorf("files were left behind: %v %v", left, err)
-	}
-}
-
-// A way into the new household as a member whom the archive does not have, or has as deleted, would
-// lead nowhere: it is refused and nothing is changed. Of a member whom it has, it stays.
+// A sign-in method of the new household may belong to a member who is missing or deleted in the
+// archive. It would lead nowhere after the import, so the import is rejected and nothing changes.
+// If the archive has the member, the sign-in method stays.
 func TestImportKeepsWaysIn(t *testing.T) {
 	t.Parallel()
 	const seeded = "019a3c5e-4000-7000-8000-000000000001"
 	for name, c := range map[string]struct {
-		before  string // in the household that is exported
+		before  string // SQL in the exported household
 		refused bool
 	}{
 		"a member who is there":    {`update member set name = 'Ada' where id = $1`, false},

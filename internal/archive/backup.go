@@ -18,35 +18,35 @@ import (
 	"filippo.io/age"
 )
 
-// A Lock is what a backup is encrypted with: a passphrase, or the public keys of those who may open
+// A Lock encrypts a backup: with a passphrase, or with the public keys of the people who may open
 // it.
 type Lock struct {
 	Passphrase string
 	Recipients []string // age1…
-	Identities string   // what age-keygen wrote, to open it
-	Open       bool     // not encrypted: whatever keeps the file encrypts it
+	Identities string   // path of an age-keygen file, to open a backup
+	Open       bool     // not encrypted: the storage of the file encrypts it
 }
 
-// A Way is how a backup is written.
+// A Way describes how to write a backup.
 type Way struct {
 	Lock Lock
-	// Uncompressed writes the same bytes for the same rows, so that a program that stores each
-	// piece once stores only what has changed since the last backup.
+	// Uncompressed writes the same bytes for the same rows. So a backup program that stores equal
+	// pieces only once needs space only for the changes since the last backup.
 	Uncompressed bool
-	Scheduled    bool          // by a server, not by a command
-	Every        time.Duration // how often one is made
+	Scheduled    bool          // written by a server, not by a command
+	Every        time.Duration // time between scheduled backups
 }
 
-// minPassphrase is how many characters a passphrase has at least.
+// minPassphrase is the minimum length of a passphrase, in characters.
 const minPassphrase = 12
 
-// scryptWork is how hard a passphrase is to guess: 2^17 costs 128 MiB and some tenths of a second,
-// once a backup.
+// scryptWork makes guessing a passphrase expensive: 2^17 costs 128 MiB and some tenths of a second.
+// Each backup pays that price once.
 const scryptWork = 17
 
-// recipients returns the keys that can open the backup, and spare opens it for the check after
-// writing. If public keys are given, nobody here could open it, so a key that lives as long as the
-// call is added to them.
+// recipients returns the keys that encrypt a backup, and spare, which opens it for the check after
+// writing. With public keys alone this program could not open the backup, so a temporary key is
+// added that exists only during the call.
 func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 	switch {
 	case l.Open:
@@ -111,8 +111,9 @@ func (l Lock) identities() ([]age.Identity, error) {
 	return []age.Identity{one}, nil
 }
 
-// Backup writes the whole database to a new encrypted file and reads it back: it decrypts the file
-// and compares every hash. Only then does the file get its name; a failed backup leaves no file.
+// Backup writes the whole database to a new encrypted file. It then reads the file back, decrypts
+// it and compares every hash. Only then does the file get its name, so a failed backup leaves no
+// file.
 func (a *Archive) Backup(ctx context.Context, path string, way Way, moved progress) (Manifest, error) {
 	to, spare, err := way.Lock.recipients()
 	if err != nil {
@@ -124,7 +125,8 @@ func (a *Archive) Backup(ctx context.Context, path string, way Way, moved progre
 		if m, err = a.stream(ctx, f, to, way, moved); err != nil {
 			return err
 		}
-		debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
+		debug.FreeOSMemory() // the passphrase used 128 MiB, and the check needs as much again
+		defer debug.FreeOSMemory()
 		if err := a.verify(f, spare); err != nil {
 			return fmt.Errorf("the backup was written but could not be verified; check the disk: %w", err)
 		}
@@ -189,13 +191,13 @@ func (a *Archive) verify(f *os.File, spare age.Identity) error {
 	return err
 }
 
-// The beginnings of age files, and of backups that are not encrypted.
+// The first bytes of age files, and of backups that are not encrypted.
 const (
 	ageMark = "age-encryption.org/"
 	zipMark = "PK\x03\x04"
 )
 
-// content opens a backup. Each part of it is checked when it is read.
+// content opens a backup. Each part is verified when it is read.
 func content(f *os.File, identities func() ([]age.Identity, error)) (io.ReaderAt, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -224,8 +226,9 @@ func content(f *os.File, identities func() ([]age.Identity, error)) (io.ReaderAt
 	return plain, size, nil
 }
 
-// Restore restores a backup into an empty database, completely or not at all: first the schema that
-// the backup is of, then its rows. The caller migrates it from there.
+// Restore restores a backup into an empty database, completely or not at all. It first creates the
+// schema with which the backup was made, then the rows. The caller migrates the database
+// afterwards.
 func (a *Archive) Restore(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
 	f, err := os.Open(path) //nolint:gosec // the person at the keyboard names a file of theirs
 	if err != nil {
@@ -246,7 +249,7 @@ func (a *Archive) Restore(ctx context.Context, path string, lock Lock, moved pro
 	return in.Manifest, a.into(ctx, in, moved)
 }
 
-// schemaOf gives an empty database the schema of the backup.
+// schemaOf creates the schema of the backup in an empty database.
 func (a *Archive) schemaOf(ctx context.Context, m Manifest) error {
 	want := m.Schema
 	if m.development() {

@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// beancount writes a ledger that Beancount reads. At its end it asserts every account's balance, so
-// that bean-check also checks ours.
+// beancount writes a ledger in Beancount's format. At its end it asserts every account's balance,
+// so bean-check also verifies coffer's sums.
 type beancount struct{}
 
 var beancountRoots = roots{"Assets", "Liabilities", "Expenses", "Income", "Equity"}
 
-// beancountPart is a part of an account's name: it begins with a capital or a digit, and goes on
-// with letters, digits and dashes.
+// beancountPart converts s to a part of an account's name: a capital or a digit, followed by
+// letters, digits and dashes.
 func beancountPart(s string) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Nd, r) })
 	name := []rune(strings.Join(words, "-"))
@@ -62,7 +62,7 @@ func (beancount) entry(w *bufio.Writer, b *book, e *entry) {
 		mark = "!"
 	}
 	fmt.Fprintf(w, "\n%s %s %s %s", e.Date, mark, beancountText(e.payee()), beancountText(e.Name))
-	leaves, tags := e.leaves(), slices.Clone(e.Tags) // postings have no tags of their own
+	leaves, tags := e.leaves(), slices.Clone(e.Tags) // postings cannot have tags
 	for _, leaf := range leaves {
 		tags = append(tags, leaf.Tags...)
 	}

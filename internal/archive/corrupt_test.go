@@ -24,12 +24,12 @@ func ageKey(t testing.TB) (identity, recipient string) {
 	return k.String() + "\n", k.Recipient().String()
 }
 
-// Twenty ways to spoil a backup, each noticed, each leaving the database as it was.
+// Twenty kinds of corruption of a backup are detected, and each leaves the database unchanged.
 func TestCorruptedBackups(t *testing.T) {
 	t.Parallel()
 	from := lived(t, 2000)
 	dir := t.TempDir()
-	identity, recipient := ageKey(t) // costs no passphrase's time, twenty times
+	identity, recipient := ageKey(t) // much faster than a passphrase
 	key, path := filepath.Join(dir, "key.txt"), filepath.Join(dir, "coffer.age")
 	if err := os.WriteFile(key, []byte(identity), 0o600); err != nil {
 		t.Fatal(err)

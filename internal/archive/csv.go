@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// cell is a text as a cell of a table, which no program takes for a formula.
+// cell returns a text as a table cell that no program interprets as a formula.
 func cell(s string) string { return text.Cell(plain(s)) }
 
 // writeCSV writes the transactions as one table.

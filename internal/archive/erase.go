@@ -19,7 +19,7 @@ type Erase struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what would be erased"`
 }
 
-// An Erasure lists what is erased, or would be.
+// An Erasure lists the data that is erased, or in a dry run would be erased.
 type Erasure struct {
 	UserID   id.ID  `json:"user_id"`
 	DryRun   bool   `json:"dry_run" doc:"True if nothing was erased yet"`
@@ -38,28 +38,28 @@ type Gone struct {
 const (
 	eraseKind  = "archive.erase"
 	erasedName = "erased member"
-	// eraseMost is how many rows a call erases itself. More would outlast it, and keep others
-	// waiting.
+	// eraseMost is the maximum number of rows that a call erases itself. A larger erasure would
+	// take longer than the call may, and keep others waiting, so a job does it.
 	eraseMost = 20_000
 )
 
 // A target lists what belongs to a member whose data is erased.
 type target struct {
 	Member      id.ID   `json:"member_id"`
-	Actors      []id.ID `json:"actors"`      // under which the journal knows the member: by sessions and by keys
-	Connections []id.ID `json:"connections"` // theirs, of which nothing of anybody else's hangs
+	Actors      []id.ID `json:"actors"`      // the member, and their sessions and keys, in the journal
+	Connections []id.ID `json:"connections"` // the member's connections without accounts of other members
 	Accounts    []id.ID `json:"accounts"`
 }
 
-// args returns the arguments that every statement of an erasure may name.
+// args returns the arguments that statements of an erasure can use.
 func (t target) args() pg.Args {
 	return pg.Args{
 		"member": t.Member, "actors": t.Actors, "connections": t.Connections, "accounts": t.Accounts,
-		"most": batchSize, "erased": erasedName,
+		"batch": batchSize, "erased": erasedName,
 	}
 }
 
-// A person is a member who is there, or whose name is.
+// A person is a member, or a deleted member whose name is still in the journal.
 type person struct {
 	ID      id.ID `db:"id"`
 	Deleted bool  `db:"deleted"`
@@ -75,8 +75,8 @@ func whom(ctx context.Context, q pg.Querier, ref string) (person, error) {
 
 var errTried = errors.New("some rows would be left over")
 
-// removable returns the error that auth would return for removing the member. It tries that and
-// rolls it back.
+// removable returns the error that auth would return for removing the member. It removes the member
+// and rolls that back.
 func (a *Archive) removable(ctx context.Context, tx pg.Tx, p person) error {
 	err := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
 		if err := a.remove(ctx, tx, p); err != nil {
@@ -98,8 +98,8 @@ func (a *Archive) remove(ctx context.Context, tx pg.Tx, p person) error {
 	return err
 }
 
-// askErase revokes access at the banks of the member, after all checks that could reject the
-// erasure.
+// askErase revokes coffer's access at the member's banks. It first makes all checks that could
+// reject the erasure.
 func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, error) {
 	if in.DryRun {
 		return false, nil
@@ -115,8 +115,8 @@ func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, e
 }
 
 // Erase removes everything that belongs to a member, permanently: there is no undo, and earlier
-// exports and backups still contain it. The member is removed when the call ends; if there is a lot
-// of data, a job erases it.
+// exports and backups still contain the data. The member is removed when the call ends. If there is
+// a lot of data, a job erases the rest.
 func (a *Archive) Erase(ctx context.Context, tx pg.Tx, in Erase, _ bool) (Erasure, error) {
 	p, err := whom(ctx, tx, in.ID)
 	if err != nil {
@@ -154,7 +154,7 @@ func (a *Archive) Erase(ctx context.Context, tx pg.Tx, in Erase, _ bool) (Erasur
 	})
 }
 
-// stopRuns stops the runs of workflows: their transcripts, which they go on from, are erased.
+// stopRuns stops running workflows, because the transcripts from which they continue are erased.
 func (a *Archive) stopRuns(ctx context.Context, tx pg.Tx) error {
 	runs, err := pg.Values[id.ID](ctx, tx, `select id from workflow_run where status in ('queued', 'running')
 		order by id`)
@@ -178,7 +178,8 @@ func (e Erasure) rows() (n int64) {
 	return n
 }
 
-// runErase is the job. Every batch looks for the rest, so an interrupted run can simply continue.
+// runErase is the job. Every batch searches for the remaining data, so an interrupted run can
+// simply continue.
 func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
 	var t target
 	if err := r.Args(&t); err != nil {
@@ -195,16 +196,16 @@ func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
 		return nil, err
 	}
 	return nil, r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
-		// whom it erased is known no more
+		// the job must not remember whom it erased
 		_, err := pg.Exec(ctx, tx, `update job set args = '{}', unique_key = null where id = $1`, r.ID())
 		return job.Step{}, err
 	})
 }
 
-// find returns everything that belongs to the member. An account belongs to its owner, else to its
-// connection's member. Accounts of another member's connection stay, because the next sync would
-// bring them back. Unless look is set, nobody else can change the owners until the transaction
-// ends.
+// find returns everything that belongs to the member. An account belongs to its owner, or else to
+// the member of its connection. Accounts of another member's connection stay, because the next sync
+// would create them again. Unless look is set, find locks the rows, so nobody else can change the
+// owners until the transaction ends.
 func find(ctx context.Context, tx pg.Tx, member id.ID, look bool) (t target, err error) {
 	t.Member = member
 	if !look {
@@ -261,7 +262,7 @@ func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
 	for name, conditions := range all {
 		counts[name] = conditions.any()
 	}
-	// Transcripts and plans may hold anyone's transactions, so all of them go.
+	// Transcripts and plans may contain anyone's transactions, so all of them are erased.
 	counts["workflow_line"], counts["workflow_plan"] = "true", "true"
 	counts["comment"] += " or author_id = any(@actors)"
 	for into, list := range map[*map[string]int64]map[string]string{&gone: counts, &unnamed: named} {
@@ -286,9 +287,9 @@ func list(rows map[string]int64) []Gone {
 	return out
 }
 
-// Conditions on x for the rows to delete besides those that refer to the member, evaluated before
-// anything is deleted. They use exists for one row at a time: a list of half a million ids would
-// not fit into the memory of in, and would be read for every row.
+// Conditions on x for further rows to delete, besides those that refer to the member. They are
+// evaluated before anything is deleted. They use exists for each row: a list of half a million ids
+// would be too large for an in condition.
 const (
 	entryGone = `(x.subject = 'transaction' and (
 		exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts))
@@ -297,14 +298,14 @@ const (
 	saidGone = `(x.subject = 'account' and x.subject_id = any(@accounts)
 		or x.subject = 'account_link' and x.subject_id in (select id from account_link where primary_id = any(@accounts)
 			or mirror_id = any(@accounts)))`
-	// Wordings that no transaction of others has: theirs, and those that no transaction has any
-	// more.
+	// Wordings that no other member's transactions use: the erased member's, and unused ones.
 	wordingGone = `x.merchant_name <> 'erased ' || x.id and not exists (select from transaction t
 		where t.descriptor_id = x.id and t.account_id <> all(@accounts))`
 )
 
-// changes counts the changes of which nothing is left, unless a sync of others or a revert that
-// stays refers to them; of the others, those that lose the member's name.
+// changes counts the journal's changes that have no entries left after the erasure. A change stays
+// if another connection's sync or a remaining revert refers to it. Among the changes that stay, it
+// counts those that lose the member's name.
 func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[string]int64) error {
 	type counted struct {
 		Gone    int64 `db:"gone"`
@@ -323,7 +324,7 @@ func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[str
 	return err
 }
 
-// named are conditions on x for records that keep the member's name, and stay.
+// named are conditions on x for the rows that stay but lose the member's name.
 var named = map[string]string{
 	"connection": "x.member_id = @member and x.id <> all(@connections)",
 	"entry": "x.note is not null and exists (select from change c where c.id = x.change_id and c.actor_id = " +
@@ -331,6 +332,6 @@ var named = map[string]string{
 	"rule":   "x.created_by_id = any(@actors)",
 	"job":    "x.actor_id = any(@actors)",
 	"report": "x.author_id = any(@actors)",
-	// an eval's figures name transactions
+	// an evaluation's result contains transactions
 	"workflow_run": "x.asked_id = any(@actors) or x.result is not null",
 }

@@ -21,7 +21,7 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// erase runs the op as the service does.
+// erase runs the operation as the server does.
 func erase(t *testing.T, a *app.App, member string, dry bool) (string, error) {
 	t.Helper()
 	for _, o := range a.Ops() {
@@ -53,7 +53,7 @@ func everything(ctx context.Context, t *testing.T, db *pg.DB) map[string]string 
 	return out
 }
 
-// marks are secrets of the first member, wherever one can stand.
+// marks put recognizable texts into every place that can contain the first member's data.
 var marks = []string{
 	`update member set name = 'CANARY-member', email = 'canary-1@example.com' where id = $1`,
 	`update connection set credentials = 'CANARY-credentials'::bytea where member_id = $1`,
@@ -118,8 +118,9 @@ var marks = []string{
 		values ($1, 'CANARY-key', '', 200, '', '')`,
 }
 
-// Erasing takes all that is a member's, and nothing that is another's; a dry run says exactly what,
-// and does nothing. Where there is much a job does it, to the same end.
+// Erase removes everything that belongs to a member, and nothing of another member. A dry run lists
+// exactly the same and changes nothing. If there is a lot of data, a job erases it with the same
+// result.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int64{"at once": 1 << 40, "by a job": 0} {
@@ -152,7 +153,8 @@ func work(t *testing.T, a *app.App) {
 	<-done
 }
 
-// rowsOf is how many rows each of those tables has. The notes for the next sweep come and go.
+// rowsOf returns the number of rows of each table. It leaves out two tables with notes for the next
+// sweep.
 func rowsOf(t *testing.T, db *pg.DB, tables map[string]string) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
@@ -185,7 +187,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
-	others := func() [32]byte { // what is nobody's of the erased
+	others := func() [32]byte { // the data of the other members
 		rows, err := pg.Value[string](ctx, a.DB, `
 			select string_agg(concat_ws(' ', t.id, t.short_id, t.account_id, t.provider_id, t.date, t.amount,
 				t.currency, t.category_id, t.category_source, t.counterparty_id, t.created_at,
@@ -234,8 +236,8 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if _, err := a.Auth.User(ctx, a.DB, auth.UserRef{ID: theirs.String()}); err == nil {
 			t.Error("the member is still there")
 		}
-		// Asked once more before it is done, it is the same job; after that job was canceled,
-		// another.
+		// A second request returns the same job while it is unfinished. After that job was
+		// canceled, a request starts another one.
 		again := func() string {
 			t.Helper()
 			answer, err := erase(t, a, theirs.String(), false)
@@ -255,7 +257,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if again() == first {
 			t.Error("nothing goes on after the job was cancelled")
 		}
-		// which still has the names
+		// the canceled job still contains the names
 		if _, err := a.DB.Exec(ctx, `delete from job where state = 'cancelled'`); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +266,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 	after := everything(ctx, t, a.DB)
 	left := rowsOf(t, a.DB, after)
 	for _, g := range told.Erased {
-		if g.Table != "descriptor" { // whose rows stay, blank
+		if g.Table != "descriptor" { // its rows stay, but blank
 			rows[g.Table] -= g.Rows
 		}
 	}
@@ -291,7 +293,7 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 	if _, err := erase(t, a, theirs.String(), false); err == nil {
 		t.Error("erased twice")
 	}
-	// The last admin stays, and nothing happens to what is theirs.
+	// The last admin cannot be erased, and their data stays.
 	if _, err := a.DB.Exec(ctx, `update member set role = 'viewer' where id <> $1`, members[1]); err != nil {
 		t.Fatal(err)
 	}
@@ -302,8 +304,8 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 	}
 }
 
-// Whatever refers to a transaction or to a change is found through an index when one of them goes:
-// else a table is read for each of a million rows.
+// References to a deleted transaction or change must be found through an index. Otherwise a table
+// would be read for each of a million rows.
 func TestErasureFindsReferences(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -333,7 +335,7 @@ func TestErasureFindsReferences(t *testing.T) {
 	}
 }
 
-// A member who was deleted is still named in the journal; erasing takes the name out.
+// A deleted member is still named in the journal; erasing removes the name.
 func TestEraseDeleted(t *testing.T) {
 	t.Parallel()
 	a := house(t, pgtest.URL(t))

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// batchSize is how many rows one part of an erasure takes at most.
+// batchSize is the maximum number of rows that one part of an erasure handles at once.
 const batchSize = 2000
 
 // A part erases a batch of rows and returns how many it erased; zero means that none are left.
@@ -24,10 +24,10 @@ type eraser struct {
 	links *accountlink.Links
 }
 
-// detach takes the member's accounts and connections out of the life of the household: nothing
-// syncs them, no total counts them. An account at another's connection stays, as that member's.
-// Whose the rest is does not change before the end, so that an erasure that was given up can be
-// asked for once more.
+// detach takes the member's accounts and connections out of use: nothing syncs them and no total
+// includes them. An account in another member's connection is given to that member. The other
+// accounts and connections keep their owner until the end, so that an erasure that failed can be
+// requested again.
 func (t target) detach(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `update account a set owner_id = null, updated_at = clock_timestamp()
 		from connection c where c.id = a.connection_id and a.owner_id = @member and c.member_id <> @member`, t.args())
@@ -45,15 +45,15 @@ func (t target) detach(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// all erases from the leaves to the root. Each part is done until it finds nothing more; somebody
-// may bring a file into one of the accounts meanwhile, and then all is done once more.
+// all erases the data from the leaves to the root. Each part runs until it finds nothing more. If
+// somebody imports a file into one of the accounts meanwhile, all parts run again.
 func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) error {
 	held, err := referring(ctx, q)
 	if err != nil {
 		return err
 	}
 	parts := []part{e.some(`delete from entry where ctid = any(array(select ctid from entry x
-		where ` + saidGone + ` limit @most))`), func(ctx context.Context, tx pg.Tx) (int64,
+		where ` + saidGone + ` limit @batch))`), func(ctx context.Context, tx pg.Tx) (int64,
 		error,
 	) {
 		return e.transactions(ctx, tx, held)
@@ -61,7 +61,7 @@ func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) err
 	for name, conditions := range held {
 		if where := conditions.but("transaction").any(); where != "" {
 			erased := e.some("delete from " + quote(name) + " where ctid = any(array(select ctid from " +
-				quote(name) + " x where " + where + " limit @most))")
+				quote(name) + " x where " + where + " limit @batch))")
 			if name == "account_balance" {
 				erased = e.unproved(erased)
 			}
@@ -95,13 +95,13 @@ func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) err
 	return nil
 }
 
-// some is a part that is one statement.
+// some returns a part that runs one statement.
 func (e *eraser) some(statement string) part {
 	return func(ctx context.Context, tx pg.Tx) (int64, error) { return pg.Exec(ctx, tx, statement, e.args()) }
 }
 
-// unproved is a part that erases balances. The accounts are still there if the erasure is given up,
-// so their proofs are made again.
+// unproved returns a part that erases balances. If the erasure fails, the accounts remain, so their
+// balance checks are marked as due again.
 func (e *eraser) unproved(balances part) part {
 	return func(ctx context.Context, tx pg.Tx) (int64, error) {
 		n, err := balances(ctx, tx)
@@ -112,43 +112,43 @@ func (e *eraser) unproved(balances part) part {
 	}
 }
 
-// leftovers take the member off what stays and off what nothing is left of, in this order: a change
-// is known by its actor until it loses the name.
+// leftovers removes the member from rows that stay, and deletes changes without entries. The order
+// matters: a change is found by its actor until it loses the name.
 var leftovers = []string{
 	`delete from change where ctid = any(array(select c.ctid from change c
 		where not exists (select from entry where change_id = c.id)
 		and not exists (select from sync_log where change_id = c.id)
 			and not exists (select from change r where r.reverts = c.id)
-			limit @most))`, // a revert before what it reverts
+			limit @batch))`, // deletes a revert before the change that it reverts
 	`update entry set note = null
 		where ctid = any(array(select e.ctid from entry e join change c on c.id = e.change_id
-		where c.actor_id = any(@actors) and e.note is not null limit @most))`,
+		where c.actor_id = any(@actors) and e.note is not null limit @batch))`,
 	`update change set actor_id = null, actor_name = @erased
-		where ctid = any(array(select ctid from change where actor_id = any(@actors) limit @most))`,
+		where ctid = any(array(select ctid from change where actor_id = any(@actors) limit @batch))`,
 	`update rule set created_by_id = null, created_by_name = @erased where created_by_id = any(@actors)`,
 	`update job set actor_id = null, actor_key = null, actor_name = @erased
-		where ctid = any(array(select ctid from job where actor_id = any(@actors) limit @most))`,
+		where ctid = any(array(select ctid from job where actor_id = any(@actors) limit @batch))`,
 	`update report set author_id = null where author_id = any(@actors)`,
 	`delete from idempotency
-		where ctid = any(array(select ctid from idempotency where actor_id = any(@actors) limit @most))`,
+		where ctid = any(array(select ctid from idempotency where actor_id = any(@actors) limit @batch))`,
 	`delete from write_budget where key_id = any(@actors)`,
-	// Messages to and from models may be about anyone, and so may their plans.
-	`delete from workflow_line where ctid = any(array(select ctid from workflow_line limit @most))`,
+	// Messages to and from models may be about anyone, and plans too.
+	`delete from workflow_line where ctid = any(array(select ctid from workflow_line limit @batch))`,
 	`update workflow_run set plan_state = 'dropped' where plan_state = 'waiting'`,
-	`delete from workflow_plan where ctid = any(array(select ctid from workflow_plan limit @most))`,
+	`delete from workflow_plan where ctid = any(array(select ctid from workflow_plan limit @batch))`,
 	`update workflow_run set result = null where result is not null`,
 	`update workflow_run set asked_id = null, asked_name = @erased where asked_id = any(@actors)`,
 }
 
-// transactions erases some transactions with all that refers to them and what the journal has of
-// them. Those of others that were matched with them count again.
+// transactions erases some transactions with their entries in the journal and all rows that refer
+// to them. Transactions of other members that were matched with them count again.
 func (e *eraser) transactions(ctx context.Context, tx pg.Tx, held map[string]holders) (int64, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
-		where account_id = any(@accounts) limit @most for update`, e.args())
+		where account_id = any(@accounts) limit @batch for update`, e.args())
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	// Their parts go with them, and what refers to those.
+	// Parts of split transactions are erased too, with the rows that refer to them.
 	parts, err := pg.Values[id.ID](ctx, tx, `select id from transaction
 		where parent_id = any($1) and id <> all($1)`, ids)
 	if err != nil {
@@ -188,18 +188,19 @@ func (e *eraser) transactions(ctx context.Context, tx pg.Tx, held map[string]hol
 	return n, e.links.RecomputeExclusions(ctx, tx, others)
 }
 
-// comments erases some comments that the member wrote elsewhere, with what the journal has of them.
+// comments erases some of the member's comments on other transactions, with their entries in the
+// journal.
 func (e *eraser) comments(ctx context.Context, tx pg.Tx) (int64, error) {
 	return pg.Exec(ctx, tx, `
-		with theirs as (select id, transaction_id from comment where author_id = any(@actors) limit @most),
+		with theirs as (select id, transaction_id from comment where author_id = any(@actors) limit @batch),
 		entries as (delete from entry e using theirs c where e.subject = 'transaction'
 			and e.subject_id = c.transaction_id and e.ref = c.id)
 		delete from comment c using theirs t where t.id = c.id`, e.args())
 }
 
-// wordings blanks some wordings that no transaction uses any more. They are not deleted: the check
-// of the foreign key would read all deleted transactions for each of them. Every writer of
-// transactions writes to this table first, so none finds a wording that is about to be blanked.
+// wordings blanks some wordings that no transaction uses any more. It does not delete them, because
+// the foreign key check would read all deleted transactions for each wording. Every writer of
+// transactions writes to this table first, so none can use a wording while it is blanked.
 func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 	if _, err := pg.Exec(ctx, tx, `lock table descriptor in share row exclusive mode`); err != nil {
 		return 0, err
@@ -211,14 +212,14 @@ func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 			select id from descriptor x where merchant_name <> 'erased ' || id
 				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is null)
 				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is not null)
-					limit @most))`, e.args())
+					limit @batch))`, e.args())
 }
 
-// root erases accounts, connections and the member, and all remaining references to them. A
-// connection that has another member's account is given to that member. It reports whether it was
-// possible: accounts that have transactions again stay for another round.
+// root erases the accounts, connections and the member, and all remaining references to them. A
+// connection with another member's account is given to that member. If the accounts have
+// transactions again, root erases nothing, done is false, and all parts must run again.
 func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (done bool, rows int64, err error) {
-	// from here on nobody can add a transaction
+	// from here on nobody can add a transaction to the accounts
 	if _, err := pg.Exec(ctx, tx, `select from account where id = any(@accounts)
 		order by id for update`, e.args()); err != nil {
 		return false, 0, err
@@ -267,7 +268,7 @@ func (r holders) but(parent string) (out holders) {
 	return out
 }
 
-// any is the condition on x that one of the columns refers to something of the member's, or "".
+// any returns the condition on x that one of the columns refers to the member's data, or "".
 func (r holders) any() string {
 	of := map[string]string{
 		"transaction": "exists (select from transaction t where t.id = x.%s and t.account_id = " +
@@ -281,8 +282,8 @@ func (r holders) any() string {
 	return strings.Join(conditions, " or ")
 }
 
-// referring are the columns of other tables that refer to what an erasure takes, by what the
-// catalog says: tables that are added later are not forgotten.
+// referring returns the columns of other tables that refer to the erased rows, by table. It reads
+// them from the catalog, so tables that are added later are included.
 func referring(ctx context.Context, q pg.Querier) (map[string]holders, error) {
 	all, err := pg.All[holder](ctx, q, `
 		select c.relname::text as table_name, a.attname::text as column_name, p.relname::text as parent

@@ -30,23 +30,23 @@ type CreateExport struct {
 	Format string `json:"format,omitempty" enum:"archive,csv,hledger,beancount" default:"archive" doc:"archive contains everything, for coffer import on another installation; the other formats contain only transactions"`
 }
 
-// A request is what the job is asked for.
+// A request holds the arguments of the job.
 type request struct {
 	Export id.ID  `json:"export_id"`
 	Format string `json:"format"`
 	Asker  string `json:"asker"`
 }
 
-// A done is the stored result of the job. It does not contain the link, which can only be made with
-// the credential of the requester.
+// A done is the stored result of the job. It does not contain the link, which can only be created
+// with the requester's credential.
 type done struct {
 	Export  id.ID   `json:"export_id"`
 	Asker   string  `json:"asker"`
 	Expires pg.Time `json:"expires_at"`
 }
 
-// asker identifies a caller's credential without revealing anything about it: only a caller with
-// the same credential can make the link.
+// asker returns a fingerprint of a caller's credential that does not reveal it. Only a caller with
+// the same credential can create the link.
 func asker(actor op.Actor) string {
 	mac := hmac.New(sha256.New, actor.Bond[:])
 	mac.Write([]byte("requester of exports"))
@@ -55,20 +55,20 @@ func asker(actor op.Actor) string {
 
 // An ExportLink is an address where an export can be downloaded once.
 type ExportLink struct {
-	URL     *string `json:"url"` // null for everybody but who asked
+	URL     *string `json:"url"` // null unless the caller requested the export
 	Expires pg.Time `json:"expires_at"`
 }
 
 // token returns the secret of the link. It is derived from the caller's credential, which is not
-// stored, so the same caller can get it again and a reader of the database cannot know it.
+// stored. So the same caller can get it again, and a reader of the database cannot compute it.
 func token(actor op.Actor, export id.ID) string {
 	mac := hmac.New(sha256.New, actor.Bond[:])
 	mac.Write([]byte("export " + export.String()))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// CreateExport starts a job that writes a file, or joins the caller's job that writes one of the
-// same format.
+// CreateExport starts a job that writes a file. If such a job of the caller is already running for
+// the format, it returns that job.
 func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (job.Job, error) {
 	actor := op.ActorOf(ctx)
 	if actor.Bond == (op.Actor{}).Bond {
@@ -80,8 +80,8 @@ func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (
 	if err != nil {
 		return job.Job{}, err
 	}
-	// A new file takes the place of the caller's last one of this format, unless somebody is
-	// fetching that. A call that joins a job makes none.
+	// A new file replaces the caller's last one of this format, unless somebody is downloading that
+	// one. A call that joins a job creates no file.
 	hash := sha256.Sum256([]byte(token(actor, r.Export)))
 	_, err = pg.Exec(ctx, tx, `
 		with made as (
@@ -95,7 +95,7 @@ func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (
 	return made, err
 }
 
-// Kinds lists the job kinds of archive.
+// Kinds returns the kinds of jobs of exports and erasure.
 func (a *Archive) Kinds() []job.Kind {
 	return []job.Kind{
 		{
@@ -106,7 +106,7 @@ func (a *Archive) Kinds() []job.Kind {
 	}
 }
 
-// show makes the link for who asked; everybody else learns only that there is one.
+// show creates the link for the requester. Everybody else gets only the expiry time.
 func (a *Archive) show(actor op.Actor, stored json.RawMessage) any {
 	var d done
 	if json.Unmarshal(stored, &d) != nil {
@@ -119,8 +119,8 @@ func (a *Archive) show(actor op.Actor, stored json.RawMessage) any {
 	return l
 }
 
-// runExport writes the file, piece by piece. It is of one moment, so a run that was broken off
-// begins again.
+// runExport writes the file, piece by piece. All of it is from one snapshot, so an interrupted run
+// must begin again.
 func (a *Archive) runExport(ctx context.Context, r *job.Run) (any, error) {
 	var in request
 	if err := r.Args(&in); err != nil {
@@ -150,7 +150,8 @@ func (a *Archive) runExport(ctx context.Context, r *job.Run) (any, error) {
 	return out, err
 }
 
-// parts is a writer into the database, a piece at a time, each committed with the job's progress.
+// parts is a writer that stores pieces in the database. Each piece is committed with the job's
+// progress.
 type parts struct {
 	ctx    context.Context //nolint:containedctx // a writer has no other way to know it
 	run    *job.Run
@@ -158,7 +159,7 @@ type parts struct {
 	held   []byte
 	number int
 	bytes  int64
-	rows   int64 // written and not yet reported
+	rows   int64 // written but not yet reported as progress
 }
 
 // Write implements io.Writer.
@@ -187,7 +188,7 @@ func (p *parts) store(content []byte) error {
 	})
 }
 
-// A file is an export that someone came for.
+// A file is an export that is being downloaded.
 type file struct {
 	ID     id.ID  `db:"id"`
 	Format string `db:"format"`
@@ -203,7 +204,7 @@ var endings = map[string][2]string{
 // Download sends a file to the first caller who has its link. After that the link is invalid,
 // however the download ends.
 func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet { // looking at a link must not use it up
+	if r.Method != http.MethodGet { // checking a link must not use it up
 		return errs.New(errs.MethodNotAllowed, "use GET for this URL")
 	}
 	ctx := r.Context()
@@ -228,13 +229,14 @@ func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 		content, err := pg.Value[[]byte](ctx, a.db, `select content from export_part
 			where export_id = $1 and number = $2`, f.ID, number)
 		if left -= int64(len(content)); err == nil && left == 0 {
-			// before the client has all: then it may be gone
+			// Delete the file before the client has the last piece, because the client may
+			// disconnect then.
 			_, err = pg.Exec(ctx, a.db, `delete from export where id = $1`, f.ID)
 		}
 		if err != nil {
-			panic(http.ErrAbortHandler) // the answer has begun: cut, the client sees that it is not whole
+			panic(http.ErrAbortHandler) // the response has begun; an early end shows that it is incomplete
 		}
-		_ = control.SetWriteDeadline(time.Now().Add(time.Minute)) // for each piece; not every writer has one
+		_ = control.SetWriteDeadline(time.Now().Add(time.Minute)) // per piece; some writers do not support it
 		if _, err := w.Write(content); err != nil {
 			return nil //nolint:nilerr // the client has gone; the rest is swept
 		}

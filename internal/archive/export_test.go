@@ -1,7 +1,7 @@
 package archive
 
-// Name is name.
+// Name exports name for tests.
 var Name = name
 
-// EraseAtMost makes a job erase more rows than these.
+// EraseAtMost sets how many rows a call erases itself; a job erases more.
 func (a *Archive) EraseAtMost(n int64) { a.eraseMost = n }

@@ -11,13 +11,13 @@ import (
 )
 
 // IntoFile creates a new file that only its owner can read. The file gets its name when write has
-// succeeded and all of it is on disk: an interruption at any point, kill -9 included, never leaves
-// an incomplete file under that name.
+// succeeded and everything is on disk. An interruption at any point, even kill -9, never leaves an
+// incomplete file under that name.
 func IntoFile(path string, write func(*os.File) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return there(path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // for its owner alone
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // readable only by its owner
 	if err != nil {
 		return errs.New(errs.ValidationError, "cannot write there: %v", err)
 	}
@@ -33,7 +33,7 @@ func IntoFile(path string, write func(*os.File) error) error {
 		return err
 	}
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = dir.Sync() // the name too; not every file system can
+		_ = dir.Sync() // the directory entry too; some file systems cannot do that
 		_ = dir.Close()
 	}
 	return f.Close()
@@ -44,8 +44,8 @@ func there(path string) error {
 }
 
 // name gives a file its name, or fails if the name is taken: of two concurrent calls one must fail.
-// File systems without links, such as those of memory sticks, have the name reserved by an empty
-// file first.
+// File systems without hard links, such as those of memory sticks, first need an empty file that
+// reserves the name.
 func name(from, path string, link func(from, path string) error) error {
 	err := link(from, path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {

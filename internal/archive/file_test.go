@@ -10,8 +10,8 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// A file gets its name when it is complete, is readable by its owner only, and leaves nothing else
-// behind. An existing file of that name stays as it is.
+// A file gets its name when it is complete, is readable only by its owner, and leaves no temporary
+// file. An existing file of that name is not changed.
 func TestIntoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -50,7 +50,8 @@ func TestIntoFile(t *testing.T) {
 	holds("whole", 1)
 }
 
-// On a file system without links a file gets its name too, and takes none that is there.
+// On a file system without hard links, a file gets its name too, and does not replace an existing
+// one.
 func TestNameWithoutLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

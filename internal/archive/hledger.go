@@ -7,13 +7,14 @@ import (
 	"unicode"
 )
 
-// hledger writes a journal that hledger reads, strictly: accounts and commodities are declared.
+// hledger writes a journal for hledger's strict mode: accounts and commodities are declared.
 type hledger struct{}
 
 var hledgerRoots = roots{"assets", "liabilities", "expenses", "income", "equity"}
 
-// hledgerPart is a part of an account's name: letters, digits and little else, one space at most
-// between words, because two end the name and a colon begins the next part.
+// hledgerPart converts s to a part of an account's name: letters, digits and few other characters.
+// Words are separated by single spaces, because two spaces end the name. A colon would begin the
+// next part.
 func hledgerPart(s string) string {
 	kept := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) ||
@@ -28,8 +29,8 @@ func hledgerPart(s string) string {
 	return kept
 }
 
-// hledgerText is a description: a semicolon would begin a comment, and a bar part the payee from a
-// note.
+// hledgerText returns s as a description. A semicolon would begin a comment, and a bar would
+// separate the payee from a note.
 func hledgerText(s string) string { return hledgerEscape.Replace(plain(s)) }
 
 var hledgerEscape = strings.NewReplacer(";", ",", "|", "/")
@@ -81,7 +82,7 @@ func (hledger) entry(w *bufio.Writer, b *book, e *entry) {
 
 func (hledger) tail(*bufio.Writer, *book) {}
 
-// paths are all accounts that a ledger of this book may name.
+// paths returns all accounts that a ledger of this book may use.
 func (b *book) paths(r roots, part func(string) string) []string {
 	var out []string
 	for _, a := range b.accounts {

@@ -14,39 +14,40 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A dialect is another program's way to write a ledger.
+// A dialect is the ledger format of another program.
 type dialect interface {
 	head(w *bufio.Writer, b *book)
 	entry(w *bufio.Writer, b *book, e *entry)
 	tail(w *bufio.Writer, b *book)
 }
 
-// A book is what a ledger names beside its entries.
+// A book contains what a ledger needs besides its entries.
 type book struct {
 	accounts   []bookAccount
 	categories []bookCategory
 	currencies []string
-	first      *pg.Date // before everything else; null where there is nothing
+	first      *pg.Date // the day before all entries; nil if there is nothing
 	account    map[id.ID]*bookAccount
 	category   map[id.ID]*bookCategory
 }
 
-// A bookAccount is one of the household's, as a ledger has it. Amounts are the ledger's: money in
-// is positive, and what is owed is negative.
+// A bookAccount is an account of the household in a ledger. Amounts have the ledger's sign: money
+// in is positive, and debt is negative.
 type bookAccount struct {
 	ID       id.ID  `db:"id"`
 	Name     string `db:"name"`
 	Type     string `db:"type"`
 	Currency string `db:"currency"`
-	// so that the posted entries add up to the bank's balance; null if the bank states none
+	// The posted entries add up to the bank's balance from this amount; nil if the bank states no
+	// balance.
 	Opening *string `db:"opening"`
-	Closing *string `db:"closing"` // of all entries
-	Before  pg.Date `db:"before"`  // the day before its first entry; without entries, that of its balance
-	After   pg.Date `db:"after"`   // the day after its last one
-	path    string  // what the dialect calls it
+	Closing *string `db:"closing"` // the balance after all entries
+	Before  pg.Date `db:"before"`  // the day before its first entry; without entries, the day of its balance
+	After   pg.Date `db:"after"`   // the day after its last entry
+	path    string  // its name in the dialect
 }
 
-// A bookCategory is what the other side of an entry is filed under.
+// A bookCategory is the category on the other side of an entry.
 type bookCategory struct {
 	ID     id.ID   `db:"id"`
 	Name   string  `db:"name"`
@@ -56,12 +57,12 @@ type bookCategory struct {
 }
 
 // An entry is a transaction: the change of the account's balance, and the reason. Texts come from a
-// bank or a person and may contain anything.
+// bank or a person and may contain any characters.
 type entry struct {
 	ShortID      string   `db:"short_id"`
 	Date         pg.Date  `db:"date"`
-	In           string   `db:"money_in"`  // of the account
-	Out          string   `db:"money_out"` // the same with the other sign
+	In           string   `db:"money_in"`  // change of the account
+	Out          string   `db:"money_out"` // the same amount with the opposite sign
 	Currency     string   `db:"currency"`
 	Name         string   `db:"name"`
 	Merchant     string   `db:"merchant_name"`
@@ -74,10 +75,10 @@ type entry struct {
 	Transfer     bool     `db:"transfer"`
 	Tags         []string `db:"tags"`
 	Parts        []share  `db:"parts"`
-	parent       string   // of a part
+	parent       string   // the transaction of a part
 }
 
-// A share is what a part of a split transaction has of its own.
+// A share holds the fields of a part of a split transaction.
 type share struct {
 	ShortID      string   `json:"short_id"`
 	Out          string   `json:"money_out"`
@@ -86,7 +87,7 @@ type share struct {
 	Tags         []string `json:"tags"`
 }
 
-// leaves returns the entries that count: the transaction's parts, or itself.
+// leaves returns the entries that count: the transaction's parts, or the transaction itself.
 func (e *entry) leaves() []entry {
 	if len(e.Parts) == 0 {
 		return []entry{*e}
@@ -101,7 +102,7 @@ func (e *entry) leaves() []entry {
 	return out
 }
 
-// payee returns the other party of the payment, as well as it is known.
+// payee returns the best known name of the other party.
 func (e *entry) payee() string {
 	switch {
 	case e.Counterparty != nil:
@@ -112,7 +113,8 @@ func (e *entry) payee() string {
 	return e.Name
 }
 
-// entries are bank rows with their parts in the row, by day, which is the order of an index.
+// entries selects the bank's transactions, each with its parts, sorted by day in the order of an
+// index.
 const entries = `
 	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name,
 		d.merchant_name, d.detail, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded, t.transfer,
@@ -127,12 +129,12 @@ const entries = `
 	from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
 	where t.deleted_at is null and ` + journal.BankRow + ` and ` + counted + ` order by t.date, t.id`
 
-// counted leaves out transactions t that were entered by hand and are matched with the bank's: the
-// account moved once.
+// counted leaves out transactions t that were entered by hand and are matched with one from the
+// bank, because the account changed only once.
 const counted = `not (t.origin = 'manual' and t.excluded)`
 
-// writeLedger writes the books in another program's language. It streams, and everything is of one
-// moment.
+// writeLedger writes the books in another program's format. It streams, and all data is from one
+// snapshot.
 func (a *Archive) writeLedger(ctx context.Context, w io.Writer, d dialect, moved progress) error {
 	return snapshot(ctx, a.db, func(tx pg.Tx) error {
 		b, err := readBook(ctx, tx)
@@ -153,7 +155,7 @@ func (a *Archive) writeLedger(ctx context.Context, w io.Writer, d dialect, moved
 	})
 }
 
-// each hands on every transaction that is not deleted, oldest first.
+// each passes every transaction that is not deleted to f, oldest first.
 func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) error) error {
 	rows, err := q.Query(ctx, entries)
 	if err != nil {
@@ -180,10 +182,10 @@ func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) erro
 	return rows.Err()
 }
 
-// readBook reads accounts with their opening balances, and categories. For a card or a loan, the
-// bank's balance is the amount owed. A bank's balance does not include pending transactions, and
-// neither does an opening balance. If the bank states none, the last balance from a statement or a
-// person is used, plus everything posted since.
+// readBook reads categories, and accounts with their opening balances. For a card or a loan, the
+// bank's balance is the debt. Neither a bank's balance nor an opening balance includes pending
+// transactions. If the bank states none, the last balance from a statement or a person is used,
+// plus everything posted since.
 func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	b := &book{account: map[id.ID]*bookAccount{}, category: map[id.ID]*bookCategory{}}
 	var err error
@@ -235,7 +237,7 @@ func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	return b, nil
 }
 
-// roots are a dialect's top-level names for the kinds of accounts.
+// roots holds a dialect's top-level names for the kinds of accounts.
 type roots struct{ assets, debts, spent, earned, equity string }
 
 // name gives every account and category a unique path. If two would get the same path, their short
@@ -268,9 +270,9 @@ func (b *book) name(r roots, part func(string) string) {
 	}
 }
 
-// other returns the account at the other side of the entry. The mirror of another account's entry
-// is not spending: it would count twice. A transfer between two own accounts is not spending
-// either, whatever its category: both sides meet in one account.
+// other returns the account on the other side of the entry. An entry that mirrors another account's
+// entry is not spending, because it would count twice. A transfer between two own accounts is not
+// spending either, whatever its category: both sides use the same transfer account.
 func (b *book) other(r roots, part func(string) string, e *entry) string {
 	switch {
 	case e.Excluded:
@@ -283,7 +285,7 @@ func (b *book) other(r roots, part func(string) string, e *entry) string {
 	return b.category[*e.CategoryID].path
 }
 
-// plain is text on one line, without what cannot be seen.
+// plain returns a text on one line, without invisible characters.
 func plain(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) ||

@@ -13,8 +13,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// program is a program that reads our ledgers. Where the gate runs it is installed; elsewhere its
-// tests are skipped, and say so.
+// program returns a function that runs a program that reads ledgers. The CI gate has these
+// programs; elsewhere the tests are skipped with a message.
 func program(t *testing.T, name string) func(args ...string) (string, error) {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -32,8 +32,8 @@ func program(t *testing.T, name string) func(args ...string) (string, error) {
 	}
 }
 
-// hostile are texts that a bank, a person or an agent could have written, each the name of an
-// account, a category, a counterparty and a wording somewhere.
+// hostile are texts that a bank, a person or an agent could have written. Each becomes the name of
+// an account, a category and a counterparty, and a bank text.
 var hostile = []string{
 	`=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\tTab", "\rReturn", `"quoted" \ back\slash\`, "two  spaces",
 	"a;b ; comment", "a | note", "(virtual)", "[balanced]", "* ! marks",
@@ -73,8 +73,8 @@ func furnishHostile(t *testing.T, a *app.App) {
 			'date2:nonsense']) with ordinality h (s, n)`,
 		`insert into transaction_tag select t.id, g.id, true, 'user'
 			from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
-		// Transactions entered by hand, every third of them matched with the bank's own row, and
-		// some with a hostile wording.
+		// Transactions entered by hand. Every third one is matched with the bank's row, and some
+		// have a hostile text.
 		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
 				category_id, excluded, linked_id)
 			select gen_random_uuid(), 'm' || left(md5(t.id::text), 7), t.account_id, 'manual:' || t.id, t.date, t.amount,
@@ -84,7 +84,7 @@ func furnishHostile(t *testing.T, a *app.App) {
 				where deleted_at is null and not pending order by id limit 600) t`,
 		`insert into manual_match (manual_id, bank_id, state, source)
 			select id, linked_id, 'matched', 'rule' from transaction where origin = 'manual' and linked_id is not null`,
-		// a thousand split into three, also of those
+		// a thousand transactions split into three parts, including some of those above
 		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
 				pending, excluded, transfer, linked_id, parent_id, remainder, category_id)
 			select gen_random_uuid(), 'p' || v.n || left(md5(t.id::text), 7), t.account_id, 'part:' || t.id || v.n, t.date,
@@ -104,20 +104,20 @@ func furnishHostile(t *testing.T, a *app.App) {
 	}
 }
 
-// A sum is what a ledger's account holds, as ours says it.
+// A sumRow is the expected balance of a ledger's account.
 type sumRow struct {
 	Name   string `db:"name"`
 	Amount string `db:"amount"`
 }
 
-// ourBalances is what the bank says of each account that it says something of, transactions or not,
-// with what is owed negative, in any order.
+// ourBalances selects the bank's balance of each account that has one, with debt as a negative
+// amount.
 const ourBalances = `
 	select a.short_id as name, (case when a.type in ('credit', 'loan') then -a.balance_current
 		else a.balance_current end)::text as amount from account a
 	where a.balance_current is not null order by 2, 1`
 
-// ourSpending is what was posted or is pending for each kind of category, by currency.
+// ourSpending sums up posted and pending transactions for each kind of category, by currency.
 const ourSpending = `
 	select case when t.excluded or t.transfer then 'equity' when c.id is null then 'expenses'
 		when coalesce(c.kind, p.kind) = 'expense' then 'expenses'
@@ -128,8 +128,8 @@ const ourSpending = `
 	where t.deleted_at is null and not t.is_split
 		and not (coalesce(w.origin, t.origin) = 'manual' and t.excluded) group by 1 order by 1`
 
-// matchedTwice checks the transactions entered by hand in a ledger: a payment that is matched with
-// the bank's row is not in it, and the others are, some of each split.
+// matchedTwice checks the transactions entered by hand in a ledger. It must not contain those that
+// are matched with the bank's row, and must contain the others, some of them split.
 func matchedTwice(t *testing.T, a *app.App, path string) {
 	t.Helper()
 	type row struct {
@@ -168,7 +168,7 @@ func ledgerFile(t *testing.T, a *app.App, format, name string) string {
 	return path
 }
 
-// hledger reads the journal strictly, and its balances are ours.
+// hledger accepts the journal in strict mode, and its balances equal coffer's.
 func TestHledger(t *testing.T) {
 	t.Parallel()
 	run := program(t, "hledger")
@@ -191,7 +191,8 @@ func TestHledger(t *testing.T) {
 		}
 		return rows[1:]
 	}
-	// Names are made safe, so accounts are compared by their amounts: as many of each as ours.
+	// Names are changed to be valid, so accounts are compared by their amounts: each amount must
+	// occur as often as in coffer.
 	ours := bag(t, a, ourBalances)
 	for _, row := range balances("--cleared", "--empty", "^assets|^liabilities") {
 		if ours[row[2]]--; ours[row[2]] == 0 {
@@ -210,7 +211,7 @@ func TestHledger(t *testing.T) {
 	})
 }
 
-// bag counts how often each amount is in an answer.
+// bag counts how often each amount occurs in the result of a query.
 func bag(t *testing.T, a *app.App, query string) map[string]int {
 	t.Helper()
 	rows, err := pg.All[sumRow](t.Context(), a.DB, query)
@@ -224,7 +225,7 @@ func bag(t *testing.T, a *app.App, query string) map[string]int {
 	return out
 }
 
-// compare compares the spending, income and transfers in a ledger with ours.
+// compare compares the spending, income and transfers in a ledger with coffer's.
 func compare(t *testing.T, a *app.App, theirs func(func(name, amount string))) {
 	t.Helper()
 	rows, err := pg.All[sumRow](t.Context(), a.DB, ourSpending)
@@ -248,8 +249,7 @@ func compare(t *testing.T, a *app.App, theirs func(func(name, amount string))) {
 	}
 }
 
-// beanSums prints what Beancount adds up: for each account the cleared sum, for each root all of
-// it.
+// beanSums prints Beancount's sums: the cleared sum of each account, and the total of each root.
 const beanSums = `
 import sys, json, collections
 from beancount import loader
@@ -267,10 +267,11 @@ for e in data.filter_txns(entries):
 print(json.dumps({"errors": len(errors), "accounts": {k: str(v) for k, v in accounts.items()}, "roots": {k: str(v) for k, v in roots.items()}}))
 `
 
-// bean-check is content, assertions of balances included, and Beancount's own sums are ours.
+// bean-check accepts the ledger, including its balance assertions, and Beancount's own sums equal
+// coffer's.
 func TestBeancount(t *testing.T) {
 	t.Parallel()
-	// Debian's own Python, which has the package.
+	// This is Debian's own Python, which has the package.
 	check, python := program(t, "bean-check"), program(t, "/usr/bin/python3")
 	a := lived(t, 3000)
 	furnishHostile(t, a)
@@ -303,7 +304,7 @@ func TestBeancount(t *testing.T) {
 			yield(name, amount)
 		}
 	})
-	// The control: a ledger with one cent changed is refused.
+	// The control: a ledger with an amount changed by one cent is rejected.
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +319,7 @@ func TestBeancount(t *testing.T) {
 	}
 }
 
-// No cell of the table begins as a formula does, and the rest is as it is.
+// No cell of the table begins like a formula, and everything else is unchanged.
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	a := lived(t, 1000)

@@ -14,18 +14,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Imported describes the imported data, and the parts of it that were switched off.
+// Imported describes the imported data, and what was switched off.
 type Imported struct {
 	Manifest
 	Closed Closed
 }
 
-// Closed lists everything that an import leaves to a person to switch on: an archive may be a
-// stranger's, or a copy of a household that is still in use elsewhere.
+// Closed counts what an import switches off and a person must switch on again. An archive may be
+// from a stranger, or a copy of a household that is still in use elsewhere.
 type Closed struct {
-	Connections int64 // that were to sync; they have no credentials any more
-	Workflows   int64 // that were enabled
-	Addresses   int64 // of model servers, which are given what agents read
+	Connections int64 // connections that were not disconnected; an export has no credentials
+	Workflows   int64 // workflows that were enabled
+	Addresses   int64 // of model servers, which would receive the data that agents read
 }
 
 // Import imports an export into an empty household, completely or not at all.
@@ -49,9 +49,9 @@ func (a *Archive) into(ctx context.Context, in *reader, moved progress) error {
 	return err
 }
 
-// load replaces the rows of a new household with the archive's, reads them again, and compares them
-// with the manifest before anything is committed. Foreign keys are dropped meanwhile and created
-// again at the end, so rows may come in any order and are checked all at once.
+// load replaces the rows of a new household with the archive's. It reads the rows back and compares
+// them with the manifest before the commit. Foreign keys are dropped first and created again at the
+// end, so rows may be in any order.
 func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '0', true),
 		set_config('lock_timeout', '0', true)`); err != nil {
@@ -91,7 +91,7 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 			return err
 		}
 	}
-	if !older { // what the checks ask for may not be there yet
+	if !older { // an older schema may lack the tables and columns of the check
 		if err := knownProviders(ctx, tx); err != nil {
 			return err
 		}
@@ -112,10 +112,11 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 	return keys.add(ctx, tx)
 }
 
-// closeDoors switches off whatever of an export would act by itself or send anything anywhere.
+// closeDoors switches off everything imported from an export that would run by itself or send data
+// to another server.
 func closeDoors(ctx context.Context, tx pg.Tx) (out Closed, err error) {
-	// Their credentials are not in the archive, so no sync can ever succeed: the contract's word
-	// for that is disconnected.
+	// An archive has no credentials, so no sync of these connections could succeed. The API calls
+	// this status disconnected.
 	if out.Connections, err = pg.Exec(ctx, tx, `
 		update connection set status = 'disconnected', status_reason = 'IMPORTED',
 			status_message = 'This connection came from an export, which contains no credentials; link the bank again to sync it.', next_sync_at = null
@@ -131,8 +132,8 @@ func closeDoors(ctx context.Context, tx pg.Tx) (out Closed, err error) {
 	return out, err
 }
 
-// knownProviders refuses records of providers that this coffer does not have: it could neither sync
-// nor show them.
+// knownProviders returns an error if there are rows of a provider that this version does not know,
+// because it could neither sync nor show them.
 func knownProviders(ctx context.Context, tx pg.Tx) error {
 	some, err := pg.Value[bool](ctx, tx, `
 		select exists (
@@ -148,8 +149,8 @@ func knownProviders(ctx context.Context, tx pg.Tx) error {
 		"this archive contains records of an unknown provider; upgrade coffer first")
 }
 
-// homeless refuses when someone has a way into the new household as a member whom the archive does
-// not have, or has as deleted: it would lead nowhere.
+// homeless returns an error if a sign-in method, key or session of the new household belongs to a
+// member who is missing or deleted in the archive. After the import it would belong to nobody.
 func homeless(ctx context.Context, tx pg.Tx) error {
 	some, err := pg.Value[bool](ctx, tx, `
 		select exists (select from login l
@@ -165,8 +166,8 @@ func homeless(ctx context.Context, tx pg.Tx) error {
 			"into a new, empty database, then sign in")
 }
 
-// empty refuses a household that has anything of its own, and keeps others from giving it something
-// meanwhile.
+// empty locks all tables, so that nothing is added during the import. It returns an error if the
+// household already has data.
 func (a *reader) empty(ctx context.Context, tx pg.Tx, all []table) error {
 	for _, t := range all {
 		if _, err := pg.Exec(ctx, tx, "lock table "+quote(t.name)+" in access exclusive mode"); err != nil {
@@ -177,7 +178,7 @@ func (a *reader) empty(ctx context.Context, tx pg.Tx, all []table) error {
 		foreign := "true"
 		if rows := seeded[t.name]; rows != "" {
 			foreign = "not (" + rows + ")"
-			if a.Kind == Backup && a.Schema < a.newest { // the columns may not be there yet
+			if a.Kind == Backup && a.Schema < a.newest { // the columns may not exist yet
 				foreign = "false"
 			}
 		}
@@ -194,8 +195,9 @@ func (a *reader) empty(ctx context.Context, tx pg.Tx, all []table) error {
 	return nil
 }
 
-// older reports whether the schema is older than this program's. It must be the one that the backup
-// is of: since its steps were taken, another server may have taken more.
+// older reports whether the database's schema is older than this program's. It returns an error if
+// the schema is not the backup's, because another server may have migrated the database since
+// Restore created it.
 func (a *reader) older(ctx context.Context, tx pg.Tx) (bool, error) {
 	if a.Kind == Export || a.development() {
 		return false, nil
@@ -208,8 +210,8 @@ func (a *reader) older(ctx context.Context, tx pg.Tx) (bool, error) {
 	return at < a.newest, err
 }
 
-// clear empties the table and keeps its triggers quiet: they would answer to rows that others have
-// already answered to.
+// clear empties the table and disables its triggers, because the archive already contains their
+// effects.
 func (t table) clear(ctx context.Context, tx pg.Tx) error {
 	for _, s := range []string{
 		"alter table " + quote(t.name) + " disable trigger user",
@@ -222,7 +224,7 @@ func (t table) clear(ctx context.Context, tx pg.Tx) error {
 	return nil
 }
 
-// fill writes the rows of a table, and reads them again.
+// fill writes the rows of a table and reads them back.
 func (a *reader) fill(ctx context.Context, tx pg.Tx, t table, c Content, moved progress) error {
 	t = t.as(c.Columns)
 	for _, name := range c.Columns {
@@ -253,8 +255,8 @@ func (a *reader) fill(ctx context.Context, tx pg.Tx, t table, c Content, moved p
 	return nil
 }
 
-// finishTable lets sequences go on behind the last number, triggers answer again, and the planner
-// know the rows.
+// finishTable enables the triggers again, updates the planner's statistics, and makes sequences
+// continue after the last number.
 func (t table) finishTable(ctx context.Context, tx pg.Tx) error {
 	statements := []string{"alter table " + quote(t.name) + " enable trigger user", "analyze " + quote(t.name)}
 	for _, c := range t.columns {

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Lost is what a lost encryption key takes with it, and what must be entered again.
+// Lost lists what becomes unreadable with a lost encryption key and must be entered again.
 type Lost struct {
 	Connections []LostConnection `json:"connections" doc:"Banks to link again"`
 	Providers   []string         `json:"providers" doc:"Bank providers whose secrets must be entered again"`
@@ -30,8 +30,8 @@ func (l Lost) Any() bool {
 	return len(l.Connections)+len(l.Providers)+len(l.Models)+len(l.Endpoints) > 0
 }
 
-// ForgetKey clears every value of these columns that the ring cannot open, in the caller's
-// transaction, and returns what was lost. What it can open stays.
+// ForgetKey clears every value of the given columns that the ring cannot open, in the caller's
+// transaction. It returns what was lost. Values that the ring can open stay.
 func ForgetKey(ctx context.Context, tx pg.Tx, ring *seal.Ring, columns []pg.SealedColumn) (out Lost, err error) {
 	out = Lost{Connections: []LostConnection{}, Providers: []string{}, Models: []string{}, Endpoints: []string{}}
 	for _, c := range columns {
@@ -78,12 +78,12 @@ func (l *Lost) forget(ctx context.Context, tx pg.Tx, ring *seal.Ring, c pg.Seale
 	case "endpoint.secret":
 		for _, id := range keys {
 			secret := make([]byte, 32)
-			rand.Read(secret) // never fails: it would end the program
+			rand.Read(secret) // never returns an error
 			sealed, err := ring.Seal(seal.Place{Table: c.Table, Column: c.Column, Row: id}, secret)
 			if err != nil {
 				return err
 			}
-			// nobody knows the new secret, so nothing is signed with it until somebody rotates it
+			// nobody knows the new secret, so the endpoint stays disabled until a person rotates it
 			called, err := pg.Value[string](ctx, tx, `update endpoint set secret = $2, enabled = false,
 				updated_at = clock_timestamp() where id = $1::text::uuid returning short_id`, id, sealed)
 			if err != nil {

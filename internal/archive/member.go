@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Members removes members who own something: their connections and accounts go to another member.
+// Members removes members who own data: their connections and accounts are given to another member.
 type Members struct {
 	auth        *auth.Auth
 	connections *connection.Connections
@@ -26,7 +26,7 @@ func NewMembers(a *auth.Auth, f *connection.Connections, accounts *account.Regis
 	return &Members{a, f, accounts}
 }
 
-// Ops is the menu of members who leave.
+// Ops returns the operation that removes a member.
 func (m *Members) Ops() []*op.Op {
 	return []*op.Op{
 		op.Writing(op.Spec{
@@ -82,8 +82,8 @@ func (m *Members) owned(ctx context.Context, q pg.Querier, member id.ID) (string
 	return strings.Join(parts, " and "), err
 }
 
-// reassign gives all that a member owned to another. The member is gone already, so the same name
-// again names nobody.
+// reassign gives the member's connections and accounts to another member. The member is already
+// removed, so ref cannot name the same member.
 func (m *Members) reassign(ctx context.Context, tx pg.Tx, from id.ID, ref string) error {
 	into, err := m.auth.KeepUser(ctx, tx, ref)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	maxSmall = 16 << 20 // the manifest and the sums; ours have some kilobytes
-	// A row of an export is some kilobytes, or an answer of a model. A backup also has uploaded
-	// files that were on their way.
+	maxSmall = 16 << 20 // the manifest and the checksums; those of coffer have a few kB
+	// A row of an export has a few kB, or contains a model's response. A backup may also contain
+	// uploaded files.
 	maxLine       = 16 << 20
 	maxBackupLine = 256 << 20
 )
@@ -33,16 +33,16 @@ var (
 	errLarge = errors.New("its size is wrong")
 )
 
-// A reader is an archive of which every byte matches its checksums.
+// A reader is an archive whose bytes all match its checksums.
 type reader struct {
 	Manifest
 	files  map[string]*zip.File
-	newest int64  // the schema of this program
+	newest int64  // this program's schema
 	closed Closed // what was switched off
 }
 
-// open reads an archive and returns it if it is complete: every file that the checksums name is
-// there once with that hash, and there is no other.
+// open reads an archive and verifies that it is complete: it must contain exactly the files that
+// the checksums name, each once and with that hash.
 func open(r io.ReaderAt, size int64, want Kind, newest int64) (*reader, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -88,8 +88,8 @@ func open(r io.ReaderAt, size int64, want Kind, newest int64) (*reader, error) {
 	return a, nil
 }
 
-// bounded refuses files that are larger than the manifest says, before anything of them is read: a
-// few megabytes can hold many gigabytes.
+// bounded rejects an archive if one of its files is larger than the manifest says. It does so
+// before it reads the files, because a few megabytes can expand to many gigabytes.
 func (a *reader) bounded() error {
 	limits := map[string]uint64{}
 	for _, c := range a.Tables {
@@ -107,7 +107,7 @@ func (a *reader) bounded() error {
 	return nil
 }
 
-// sums reads which file has which hash. A file that is named and is not there is noticed here.
+// sums reads the hash of each file. It returns an error if a listed file is missing.
 func (a *reader) sums() (map[string]string, error) {
 	text, err := a.small(sumsName)
 	if err != nil {
@@ -169,7 +169,7 @@ func (a *reader) fits(want Kind) error {
 	return nil
 }
 
-// line reads a row, and no more of a longer line than a row can have.
+// line reads a row. It stops with an error at the maximum length of a row.
 func (a *reader) line(r *bufio.Reader) ([]byte, error) {
 	limit := maxLine
 	if a.Kind == Backup {
@@ -188,7 +188,7 @@ func (a *reader) line(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// batches hands the rows of a table on as JSON arrays of about a megabyte.
+// batches passes the rows of a table to f as JSON arrays of about one megabyte.
 func (a *reader) batches(c Content, f func(array []byte, rows int64) error) error {
 	r, err := a.files[c.File].Open()
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 type Kind string
 
 const (
-	// Export is for people and other programs: everything that the household knows, and nothing
-	// that opens a door.
+	// Export is for people and other programs. It contains everything that the household knows, but
+	// no secrets that give access to anything.
 	Export Kind = "export"
-	// Backup is the database as it is, sealed columns included; it leaves the house only encrypted.
+	// Backup is the complete database with sealed columns. It is encrypted unless its Lock is Open.
 	Backup Kind = "backup"
 )
 
-// taken names every table that goes into an export. A test fails for a table that is not in taken,
+// taken lists every table that an export contains. A test fails for a table that is not in taken,
 // kept or never, so the author of a new table must decide.
 var taken = []string{
 	"account", "account_balance", "account_link", "bank_event", "category", "category_mapping", "change", "comment",
@@ -35,8 +35,8 @@ var taken = []string{
 	"transaction", "transaction_alias", "transaction_tag", "workflow", "workflow_line", "workflow_plan", "workflow_run",
 }
 
-// kept names what stays in the house when someone exports, by table or table.column, and why. A
-// backup has it.
+// kept lists what an export leaves out but a backup contains, by table or table.column, with the
+// reason.
 var kept = map[string]string{
 	"connection.credentials": "bank credentials; reconnect the banks after an import",
 	"model_setting.key":      "model keys: anyone who has one can use a model at the household's cost",
@@ -59,7 +59,7 @@ var kept = map[string]string{
 	"write_budget":           "today's write counts of this installation's keys",
 }
 
-// never names what no archive holds, and why.
+// never lists the tables that no archive contains, with the reason.
 var never = map[string]string{
 	"schema_version": "the manifest states the schema",
 	"export":         "files generated from the rest",
@@ -74,8 +74,8 @@ var never = map[string]string{
 	"sighting_due":   "pending counts",
 }
 
-// seeded says of tables that a new household has rows in which of them those are. A household with
-// other rows, or with rows elsewhere, is not empty.
+// seeded describes the rows that a new household already has, by table. A household with any other
+// row is not empty.
 var seeded = map[string]string{
 	"category": "is_system", "category_mapping": "true", "instance": "true",
 	"prompt_block": "is_system", "workflow": "is_system",
@@ -83,34 +83,34 @@ var seeded = map[string]string{
 	"rulebook": "true", "setting": "true", "tag": "is_system",
 }
 
-// formerly are the names that columns had in archives of earlier schemas, by table and the name
-// there.
+// formerly maps the former names of columns, which archives of earlier schemas have, to the current
+// names, by table.
 var formerly = map[string]map[string]string{
 	"connection": {"csv_options": "statement_options"},
 }
 
-// A column is a part of a table, as the catalog has it.
+// A column is a column of a table, as described in the catalog.
 type column struct {
 	Table   string `db:"table_name"`
 	Name    string `db:"column_name"`
-	Counted bool   `db:"counted"` // numbered by a sequence
+	Counted bool   `db:"counted"` // its values come from a sequence
 	Text    bool   `db:"text"`
-	Key     *int   `db:"key"` // place in the primary key
-	// Said is the column's name in an archive of an earlier schema; "" if it is the same.
-	Said string `db:"-"`
+	Key     *int   `db:"key"` // position in the primary key
+	// OldName is the column's name in an archive of an earlier schema; "" if it is the same.
+	OldName string `db:"-"`
 }
 
-// archiveName is the column's name in the archive.
-func (c column) archiveName() string { return cmp.Or(c.Said, c.Name) }
+// archiveName returns the column's name in the archive.
+func (c column) archiveName() string { return cmp.Or(c.OldName, c.Name) }
 
-// A table is what an archive holds of one.
+// A table lists the columns of a table that an archive contains.
 type table struct {
 	name    string
 	columns []column
 }
 
-// tables reads from the catalog what an archive of that kind holds, in the order of names.
-// Generated columns are left out: the database computes them again.
+// tables reads from the catalog what an archive of that kind contains, sorted by name. It leaves
+// out generated columns, because the database computes them again.
 func tables(ctx context.Context, q pg.Querier, k Kind) ([]table, error) {
 	columns, err := pg.All[column](ctx, q, `
 		select c.relname::text as table_name, a.attname::text as column_name, a.attidentity <> '' as counted,
@@ -160,8 +160,8 @@ func (t table) names() []string {
 	return names
 }
 
-// lines is the statement that reads the table, a JSON object for each row, in an order that is the
-// same in every database: text is ordered by its bytes, whatever the locale.
+// lines returns the statement that reads the table, as a JSON object for each row. The order is the
+// same in every database: text is sorted by its bytes, whatever the locale.
 func (t table) lines() string {
 	key := make([]string, 0, 3)
 	for place := range len(t.columns) + 1 {
@@ -183,13 +183,14 @@ func (t table) lines() string {
 		" order by " + strings.Join(key, ", ") + ") x"
 }
 
-// as is the table with the columns that the archive has of it, under the names there.
+// as returns the table with only the columns that the archive contains, under their names in the
+// archive.
 func (t table) as(archived []string) table {
 	out := table{name: t.name}
 	for _, c := range t.columns {
 		for before, now := range formerly[t.name] {
 			if now == c.Name && slices.Contains(archived, before) {
-				c.Said = before
+				c.OldName = before
 			}
 		}
 		if slices.Contains(archived, c.archiveName()) {
@@ -199,18 +200,18 @@ func (t table) as(archived []string) table {
 	return out
 }
 
-// has reports whether the archive's name is one of a column.
+// has reports whether a column has that name in the archive.
 func (t table) has(name string) bool {
 	return slices.ContainsFunc(t.columns, func(c column) bool { return c.archiveName() == name })
 }
 
-// fill is the statement that writes rows, given as a JSON array.
+// fill returns the statement that writes rows from a JSON array.
 func (t table) fill() string {
 	rows := "json_populate_recordset(null::" + quote(t.name) + ", $1::json)"
 	for _, c := range t.columns {
-		if c.Said != "" {
+		if c.OldName != "" {
 			rows = "(select (jsonb_populate_record(null::" + quote(t.name) + ", row || jsonb_build_object('" + c.Name +
-				"', row->'" + c.Said + "'))).* from jsonb_array_elements($1::jsonb) as row) x"
+				"', row->'" + c.OldName + "'))).* from jsonb_array_elements($1::jsonb) as row) x"
 		}
 	}
 	names := quote(t.names()...)

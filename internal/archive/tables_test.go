@@ -10,7 +10,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// The author of a new table or sealed column must decide whether exports contain it.
+// TestEveryTableIsDecidedOn makes the author of a new table or sealed column decide whether exports
+// contain it.
 func TestEveryTableIsDecidedOn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -36,8 +37,8 @@ func TestEveryTableIsDecidedOn(t *testing.T) {
 			t.Errorf("%s has no primary key, so its rows have no order of their own", table.name)
 		}
 		for _, c := range table.columns {
-			// A column of bytes holds a secret, or a hash of one, or a file: an export has none of
-			// them.
+			// A column of bytes contains a secret, a hash of one, or a file. An export must contain
+			// none of them.
 			bytes, err := pg.Value[bool](t.Context(), db, `select format_type(atttypid, null) = 'bytea'
 				from pg_attribute where attrelid = $1::regclass and attname = $2`, table.name, c.Name)
 			if err != nil || bytes && holds(Export, table.name, c.Name) {

@@ -9,14 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// turnLock is the advisory lock of the server that backs up or migrates. The database lets go of it
-// when that server's connection ends, however it ends.
+// turnLock is the advisory lock of the server that backs up or migrates. The database releases it
+// when that server's connection ends for any reason.
 const turnLock int64 = 0x636f_6666_6572_0049
 
-// turnPause is between two looks at the lock.
+// turnPause is the pause between two attempts to get the lock.
 const turnPause = 500 * time.Millisecond
 
-// InTurn runs f when no other server backs up or migrates, and keeps the others from it meanwhile.
+// InTurn waits until no other server backs up or migrates, and then runs f. No other server can
+// begin meanwhile.
 func InTurn(ctx context.Context, db *pg.DB, f func(context.Context) error) error {
 	for {
 		ran, err := IfFree(ctx, db, f)
@@ -31,9 +32,9 @@ func InTurn(ctx context.Context, db *pg.DB, f func(context.Context) error) error
 	}
 }
 
-// IfFree runs f unless another server backs up or migrates now, and reports whether it ran it.
+// IfFree runs f unless another server is backing up or migrating. It reports whether it ran f.
 func IfFree(ctx context.Context, db *pg.DB, f func(context.Context) error) (ran bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig) // its end is the end of the lock
+	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig) // closing it releases the lock
 	if err != nil {
 		return false, fmt.Errorf("connect: %w", err)
 	}

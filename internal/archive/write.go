@@ -17,14 +17,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The files of an archive beside the tables.
+// The files of an archive besides the tables.
 const (
 	manifestName = "manifest.json"
 	sumsName     = "SHA256SUMS"
 	formatName   = "coffer archive"
 	formatNumber = 3
-	// developmentFormat is the last format of development versions before the first release, whose
-	// migrations had other numbers.
+	// developmentFormat is the last format of development versions before the first release. Their
+	// migrations had different numbers.
 	developmentFormat = 2
 )
 
@@ -34,15 +34,15 @@ type Manifest struct {
 	Version int       `json:"format_version"`
 	Kind    Kind      `json:"kind"`
 	Coffer  string    `json:"coffer_version"`
-	Schema  int64     `json:"schema"` // the last migration of the database it is from
+	Schema  int64     `json:"schema"` // the last migration of the source database
 	Created pg.Time   `json:"created_at"`
 	Tables  []Content `json:"tables"`
 	LeftOut []Missing `json:"left_out"`
 
-	same bool // the files of the same rows are the same bytes: not compressed, and of no time
+	same bool // the same rows result in the same bytes: no compression, no times
 }
 
-// A Content is one table of an archive: a file with a JSON object on each line.
+// A Content describes one table of an archive: a file with a JSON object on each line.
 type Content struct {
 	Table   string   `json:"table"`
 	File    string   `json:"file"`
@@ -52,14 +52,14 @@ type Content struct {
 	SHA256  string   `json:"sha256"`
 }
 
-// Missing is something that an archive does not contain, and why.
+// Missing names something that an archive does not contain, with the reason.
 type Missing struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// development reports whether a development version wrote the archive: then the number of its
-// schema says nothing here, and loading shows whether the tables and columns fit.
+// development reports whether a development version wrote the archive. Its schema number then
+// cannot be compared, and only loading shows whether the tables and columns fit.
 func (m Manifest) development() bool { return m.Version <= developmentFormat }
 
 // Transactions returns the number of transactions in the archive.
@@ -84,8 +84,8 @@ func leftOut(k Kind) []Missing {
 	return out
 }
 
-// snapshot runs f on the household as it is at one moment, for as long as that takes. It has a
-// connection of its own: those of the pool are for requests.
+// snapshot runs f on the state of the household at one moment, however long f takes. It opens its
+// own connection, because those of the pool are for requests.
 func snapshot(ctx context.Context, db *pg.DB, f func(pg.Tx) error) error {
 	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig)
 	if err != nil {
@@ -108,8 +108,8 @@ func snapshot(ctx context.Context, db *pg.DB, f func(pg.Tx) error) error {
 type progress func(rows int64)
 
 // write writes the household to w as a zip file: one file for each table, then the manifest, then
-// the checksums of all of them in the format of sha256sum -c. Everything is of one moment and
-// streams, so memory use does not grow with the household.
+// the checksums of all files in the format of sha256sum -c. All data is from one snapshot. It is
+// streamed, so memory use does not grow with the household.
 func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, same bool, moved progress) (Manifest, error) {
 	m := Manifest{
 		Format: formatName, Version: formatNumber, Kind: k, Coffer: a.version, LeftOut: leftOut(k), same: same,
@@ -145,7 +145,7 @@ func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, same bool, mov
 	return m, finish(z, m)
 }
 
-// create begins a file of the archive, as old as what is in it.
+// create begins a file of the archive. Unless m.same is set, its time is that of the data.
 func (m Manifest) create(z *zip.Writer, name string) (io.Writer, error) {
 	if m.same {
 		return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
@@ -153,7 +153,7 @@ func (m Manifest) create(z *zip.Writer, name string) (io.Writer, error) {
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: m.Created.Time()})
 }
 
-// finish writes the manifest, the sums and the zip's own directory.
+// finish writes the manifest, the checksums and the zip directory.
 func finish(z *zip.Writer, m Manifest) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -180,7 +180,7 @@ func finish(z *zip.Writer, m Manifest) error {
 	return nil
 }
 
-// print writes the table's rows, and into c how many there are, how long and with which hash.
+// print writes the table's rows, and stores their number, length and hash in c.
 func (t table) print(ctx context.Context, q pg.Querier, w io.Writer, c *Content, moved progress) error {
 	rows, err := q.Query(ctx, t.lines())
 	if err != nil {
@@ -191,7 +191,7 @@ func (t table) print(ctx context.Context, q pg.Querier, w io.Writer, c *Content,
 	out := bufio.NewWriterSize(counter, 64<<10)
 	reported := int64(0)
 	for rows.Next() {
-		_, _ = out.Write(rows.RawValues()[0]) // Flush says what went wrong
+		_, _ = out.Write(rows.RawValues()[0]) // Flush returns the error
 		if err := out.WriteByte('\n'); err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (t table) print(ctx context.Context, q pg.Querier, w io.Writer, c *Content,
 	return nil
 }
 
-// A meter counts and hashes what goes through it.
+// A meter counts and hashes the bytes that are written through it.
 type meter struct {
 	w    io.Writer
 	hash hash.Hash

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// A rule is one law of the house.
+// A rule is a convention that the whole repository must follow.
 type rule struct {
-	name  string // testdata/<name>.txt is its control
+	name  string // testdata/<name>.txt is its control: a sample that breaks the rule
 	check check
-	trial check // what the control runs, where the real limits are too large for a sample; nil for check itself
+	trial check // the control uses it if the real limits are too large for a sample; nil means check
 }
 
-// A check reads source and says what breaks its rule.
+// A check reads source and returns where it breaks the rule.
 type check func(*testing.T, *tree) []finding
 
 var rules = []rule{
@@ -35,17 +35,15 @@ var rules = []rule{
 	{name: "providers", check: providers},
 }
 
-// exceptions are the breaches that are meant, by the key of their finding, each with its reason.
+// exceptions are the intended breaches, by the key of their finding, each with its reason.
 var exceptions = map[string]string{
 	"write app instance": "the check of the encryption key is made at the start, and only app has " +
 		"the key ring and the database in hand; pg owns the table and knows no household's ring",
 	"write internal/platform/pg/reseal.go DB.Reseal": "rotation rewraps the columns that app lists as sealed, whoever owns " +
 		"them: the wrapping changes, the value does not",
 
-	"package internal/app": "what furnishes the demo (demo_books.go, demo_story.go) and reads settings from files " +
-		"(envfile.go) still stand here; they leave for packages beside it",
-	"package internal/books/ledger": "what people enter (manual.go) still has its shape here; it leaves for the package that " +
-		"takes the rest of what they enter",
+	"package internal/books/ledger": "imports and edits share private parts, and the one table of columns ties lists to " +
+		"them, as design.md says",
 
 	"unchecked internal/platform/pg/reseal.go DB.Reseal": "table and column are arguments; TestResealOnline runs it",
 	"unchecked internal/platform/pg/reseal.go Unopened":  "the same; TestForgetLostKey runs it",
@@ -139,14 +137,14 @@ var exceptions = map[string]string{
 	"float internal/app/eyes.go":          "Prometheus measures in floats",
 }
 
-// TestHouse checks the repository by every rule.
+// TestHouse checks the repository with every rule.
 func TestHouse(t *testing.T) {
 	t.Parallel()
 	tr := repository(t)
 	var mu sync.Mutex
 	excused, ran := map[string]bool{}, 0
 	t.Cleanup(func() {
-		if ran == len(rules) { // else -run chose some, and the exceptions of the others are not stale
+		if ran == len(rules) { // otherwise -run chose some rules, and exceptions of the others are not stale
 			for _, key := range stale(exceptions, excused) {
 				t.Errorf("exceptions[%q] excuses nothing any more: take it out", key)
 			}
@@ -171,7 +169,7 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// stale are the exceptions that nothing needed.
+// stale returns the exceptions that are no longer needed.
 func stale(exceptions map[string]string, excused map[string]bool) []string {
 	var out []string
 	for key := range exceptions {
@@ -183,7 +181,7 @@ func stale(exceptions map[string]string, excused map[string]bool) []string {
 	return out
 }
 
-// TestStale is the control of stale.
+// TestStale checks that stale finds an unneeded exception.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	got := stale(map[string]string{"a": "needed", "b": "was needed once"}, map[string]bool{"a": true})
@@ -192,8 +190,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestControls proves that every rule can fail: each sample begins with the findings it must give,
-// all of them and no others.
+// TestControls proves that every rule can fail. Each sample begins with the findings that it must
+// produce: all of them and no others.
 func TestControls(t *testing.T) {
 	t.Parallel()
 	for _, r := range rules {

@@ -14,9 +14,9 @@ const (
 	tabColumns     = 4
 )
 
-// columns finds lines that are too wide to read beside something else. A line that a raw string, a
-// struct tag or a linter directive makes wide is let through: none of them can be broken. So are
-// tests, whose tables of cases are read across.
+// columns finds lines that are too wide. It accepts lines that are wide because of a raw string, a
+// struct tag or a linter directive, which cannot be broken. It also accepts tests, whose tables of
+// cases are easier to read in one line.
 func columns(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.files {
@@ -42,7 +42,7 @@ func columns(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// unbreakable are the lines that a raw string reaches into, by number.
+// unbreakable returns the numbers of the lines that contain part of a raw string.
 func (tr *tree) unbreakable(f *file) map[int]bool {
 	out := map[int]bool{}
 	ast.Inspect(f.syntax, func(n ast.Node) bool {

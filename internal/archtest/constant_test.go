@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// hole stands in a text for a part that is not constant.
+// hole replaces a part of a text that is not constant.
 const hole = "\x00"
 
 // A constant is a named string: a constant of a package, or a variable of a function that is set
-// once.
+// only once.
 type constant struct {
 	file  *file
 	value ast.Expr
 }
 
-// collectConstants finds every constant of every package that has a value of its own.
+// collectConstants finds the constants of every package that have an explicit value.
 func collectConstants(files []*file) map[string]map[string]constant {
 	out := map[string]map[string]constant{}
 	for _, f := range files {
@@ -42,8 +42,8 @@ func collectConstants(files []*file) map[string]map[string]constant {
 	return out
 }
 
-// locals returns the names that a function gives exactly one value. Scopes are ignored: a name that
-// is set or declared twice has no value here.
+// locals returns the names to which a function assigns exactly one value. It ignores scopes, so a
+// name that is set or declared twice is left out.
 func locals(d *ast.FuncDecl) map[string]ast.Expr {
 	values, times := map[string]ast.Expr{}, map[string]int{}
 	set := func(e, value ast.Expr) {
@@ -92,7 +92,7 @@ func locals(d *ast.FuncDecl) map[string]ast.Expr {
 	return values
 }
 
-// A reader turns expressions of one function into text.
+// A reader evaluates the string expressions of one function.
 type reader struct {
 	tr     *tree
 	file   *file
@@ -107,13 +107,13 @@ func (tr *tree) reader(f *file, d ast.Decl) reader {
 	return r
 }
 
-// text returns the value of a string expression: literals, constants, variables that are set once,
-// and their sums. Unknown parts are holes.
+// text returns the value of a string expression. It supports literals, constants, variables that
+// are set once, and concatenations. Unknown parts are holes.
 func (r reader) text(e ast.Expr) string { return r.read(e, 0) }
 
 func (r reader) read(e ast.Expr, depth int) string {
 	if depth > 20 {
-		return hole // source that does not compile may define a thing by itself
+		return hole // in invalid source, a name may be defined by itself
 	}
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -144,7 +144,7 @@ func (r reader) read(e ast.Expr, depth int) string {
 	return hole
 }
 
-// foreign finds a constant of another package of ours.
+// foreign finds a constant of another package of this module.
 func (r reader) foreign(e *ast.SelectorExpr) (constant, bool) {
 	name, ok := e.X.(*ast.Ident)
 	if !ok {
@@ -160,8 +160,8 @@ func (r reader) foreign(e *ast.SelectorExpr) (constant, bool) {
 	return constant{}, false
 }
 
-// texts visits every text of the file with the function it stands in ("" outside): sums as a whole,
-// and what is inside calls on its own.
+// texts calls visit with every text of the file and its function ("" outside functions). It visits
+// concatenations as a whole, and the arguments of calls separately.
 func (tr *tree) texts(f *file, visit func(at ast.Node, fn, text string)) {
 	for _, d := range f.syntax.Decls {
 		r, fn := tr.reader(f, d), ""
@@ -176,7 +176,7 @@ func (tr *tree) texts(f *file, visit func(at ast.Node, fn, text string)) {
 			case *ast.Field:
 				if n.Tag != nil {
 					ast.Inspect(n.Type, walk)
-					return false // a tag is no text of the program
+					return false // struct tags are not texts of the program
 				}
 			case *ast.BasicLit:
 				if n.Kind == token.STRING {

@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// A floor is a folder of internal with its packages, by level. A folder that is one package has its
-// own name on level 0.
+// A floor is a folder of internal with its packages, by level. If the folder itself is a package,
+// that package has the folder's name and is on level 0.
 type floor struct {
 	folder string
 	levels [][]string
 }
 
-// floors is the picture of the house, from the ground up: a package sees only floors below its own,
-// and on its own floor only levels before its own. The README of each folder says what lives there.
+// floors are the layers of the repository, lowest first. A package may import packages of lower
+// floors, and on its own floor those of lower levels. The README of each folder describes its
+// packages.
 var floors = []floor{
 	{"platform", [][]string{
 		{"errs", "money", "id", "text", "seal", "reach", "qr", "cron", "racetest"}, {"pg"}, {"op", "schedule"}, {"job"},
@@ -48,11 +49,11 @@ var floors = []floor{
 	{"archtest", [][]string{{"archtest"}}},
 }
 
-// rooms are packages below another: they stand on its level and see it.
+// rooms are packages below another package. They have its level and may import it.
 var rooms = []string{
 	"pg/pgtest", "job/jobtest", "engine/enginetest", "ledger/ledgertest", "bank/banktest", "bank/all",
 	"bank/statement", "bank/statement/all", "bank/statement/reading",
-	"llm/anthropic", "llm/openai", "llm/all", "llm/llmtest", "app/apptest", "signin/oauth",
+	"llm/anthropic", "llm/openai", "llm/all", "llm/llmtest", "app/apptest", "app/dialog", "app/family", "signin/oauth",
 	"signin/signintest",
 }
 
@@ -65,7 +66,7 @@ var (
 	modeler   = append([]string{"llm"}, pure...)
 )
 
-// only names those that see less than their level would let them.
+// only lists the packages that may import less than their level allows.
 var only = map[string][]string{
 	"cmd/coffer":         {"app"},
 	"web":                {},
@@ -89,7 +90,7 @@ var only = map[string][]string{
 	"llm/anthropic": modeler,
 	"llm/openai":    modeler,
 	"llm/all":       append([]string{"llm/anthropic", "llm/openai"}, modeler...),
-	"llm/llmtest":   append([]string{"models"}, modeler...), // the server that the clients are tested with
+	"llm/llmtest":   append([]string{"models"}, modeler...), // the model server with which the clients are tested
 	"household":     pure,
 	"htmlpage":      {"errs", "web"}, // for the typeface
 	"linkpage":      {"errs", "bank", "bank/all", "htmlpage", "linksession"},
@@ -97,65 +98,69 @@ var only = map[string][]string{
 	"banks":             append([]string{"household"}, pure...),
 	"models":            append([]string{"household"}, pure...),
 	"statements":        append([]string{"household"}, pure...),
-	"rest":              append([]string{"htmlpage"}, transport...), // for people who are lost
+	"rest":              append([]string{"htmlpage"}, transport...), // for its error pages
 	"mcp":               transport,
 	"cli":               transport,
 	"signin":            append([]string{"htmlpage"}, transport...),
 	"signin/oauth":      append([]string{"htmlpage", "signin"}, transport...),
 	"signin/signintest": {},
+	"app/dialog":        append([]string{"bank", "bank/all", "op", "cli"}, pure...),
+	"app/family":        append([]string{"pg", "op", "schedule", "job", "household", "auth"}, pure...),
 }
 
-// also names what is seen beyond the levels.
+// also lists imports that the levels do not allow but are intended.
 var also = map[string][]string{
-	"app": {"archive"}, // app hands archive's commands to cli
+	"app": {"archive", "app/dialog", "app/family"}, // app hands archive's commands to cli
 }
 
-// never names what the levels would allow and must not be.
+// never lists imports that the levels allow but are forbidden.
 var never = map[string][]string{
-	"workflow": {"seal"}, // a hijacked agent finds no key
+	"workflow": {"seal"}, // a manipulated agent must not get keys
 	"run":      {"seal"},
 	"eval":     {"seal"},
 }
 
-// seenBy lists the importers of packages that are not open to everyone above them; tests, test/ and
-// bench/ may import them too.
+// seenBy lists the importers of packages that higher packages may not import freely. Tests, test/
+// and bench/ may import them too.
 var seenBy = map[string][]string{
 	"app":                {"cmd/coffer"},
+	"app/dialog":         {"app"},
+	"app/family":         {"app"},
 	"archive":            {"cmd/coffer", "app"},
 	"web":                {"app", "htmlpage"},
 	"bank/statement/all": {"app"},
 	"llm/anthropic":      {"llm/all"},
 	"llm/openai":         {"llm/all"},
 	"llm/all":            {"settings", "app"},
-	"household":          {"app", "banks", "models", "statements"}, // tests, benchmarks and the demo
+	"household":          {"app", "app/family", "banks", "models", "statements"}, // tests, benchmarks and the demo
 	"banks":              {"app"},
 	"models":             {"app", "llm/llmtest"},
 	"statements":         {},
 	"archtest":           {},
 }
 
-// props are what tests of every level play with; beside tests they serve the demo.
+// props are simulators and sample data for tests of every level. Besides tests, the demo uses them.
 var props = []string{"household", "banks", "models", "statements"}
 
-// tested names what tests of a package may see although it stands above: they play with the real
-// counterpart of an interface.
+// tested lists packages of higher levels that a package's tests may import, because they implement
+// an interface that the package uses.
 var tested = map[string][]string{
 	"manual":  {"rulebook"},
 	"payee":   {"rulebook"},
 	"archive": {"app"},
 }
 
-// A library is somebody else's code that few of our packages may know, so that replacing it stays
-// small.
+// A library is third-party code that only a few packages may import, so that it can be replaced
+// easily.
 type library struct {
 	path  string
 	users []string
-	tests bool // any test may use it too, as the counterpart that talks to us
+	tests bool // any test may use it, as the other side of a protocol
 }
 
 var libraries = []library{
 	{path: "github.com/pressly/goose", users: []string{"pg"}},
-	{path: "github.com/spf13/cobra", users: []string{"cli", "app"}},
+	{path: "github.com/spf13/cobra", users: []string{"cli", "app", "app/dialog"}},
 	{path: "go.yaml.in/yaml", users: []string{"cli", "test"}},
 	{path: "github.com/modelcontextprotocol/go-sdk", users: []string{"mcp", "test", "bench"}, tests: true},
 	{path: "github.com/prometheus", users: []string{"app"}},
@@ -166,8 +171,8 @@ var libraries = []library{
 	{path: "filippo.io/age", users: []string{"archive"}},
 }
 
-// short is how the tables above name the package in that folder: without internal and its floor,
-// because no two packages have the same name.
+// short returns the name that the tables above use for a package's folder. It leaves out internal
+// and the floor, because no two packages have the same name.
 func short(dir string) string {
 	name := strings.TrimPrefix(dir, "internal/")
 	folder, rest, deeper := strings.Cut(name, "/")
@@ -179,8 +184,8 @@ func short(dir string) string {
 	return name
 }
 
-// levelOf is a package's level, as the index of its floor times a hundred and its level on it;
-// programs stand above all of them.
+// levelOf returns a package's level as a number: the index of its floor times 100, plus the level
+// on that floor. Programs are above all floors.
 func levelOf(pkg string) (int, bool) {
 	if pkg == "cmd/coffer" || pkg == "test" || pkg == "bench" || strings.HasPrefix(pkg, "test/") ||
 		strings.HasPrefix(pkg, "bench/") {
@@ -199,10 +204,10 @@ func levelOf(pkg string) (int, bool) {
 	return 0, false
 }
 
-// place names a level: its floor, and the level on it.
+// place describes a level by its floor and the level on that floor.
 func place(level int) string { return fmt.Sprintf("%s %d", floors[level/100].folder, level%100) }
 
-// floorOf is the folder in which a package must stand.
+// floorOf returns the folder in which a package must be.
 func floorOf(pkg string) string {
 	if at, ok := levelOf(pkg); ok && at < 100*len(floors) {
 		return floors[at/100].folder
@@ -210,14 +215,16 @@ func floorOf(pkg string) string {
 	return ""
 }
 
-// isProvider reports whether a package is a provider: any below bank that is not a room. The tables
-// name none of them, because a new provider is a directory and one line in bank/all.
+// isProvider reports whether a package is a provider: any package below bank that is not a room.
+// The tables do not list providers, because a new provider must need only a directory and one line
+// in bank/all.
 func isProvider(pkg string) bool {
 	return strings.HasPrefix(pkg, "bank/") && strings.Count(pkg, "/") == 1 && !slices.Contains(rooms, pkg)
 }
 
-// isFormat reports whether a package is a format of statements: any below bank/statement that is not
-// a room. As with providers, a new one is a directory and one line in bank/statement/all.
+// isFormat reports whether a package is a statement format: any package below bank/statement that
+// is not a room. As with providers, a new one needs only a directory and one line in
+// bank/statement/all.
 func isFormat(pkg string) bool {
 	return strings.HasPrefix(pkg, "bank/statement/") && strings.Count(pkg, "/") == 2 && !slices.Contains(rooms, pkg)
 }
@@ -225,7 +232,7 @@ func isFormat(pkg string) bool {
 // isHelper reports whether a package exists for tests only.
 func isHelper(pkg string) bool { return strings.HasSuffix(pkg, "test") }
 
-// imports checks that imports go down only, by the tables above.
+// imports checks that packages only import what the tables above allow.
 func imports(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, dir := range slices.Sorted(maps.Keys(tr.packages())) {
@@ -258,13 +265,13 @@ func imports(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// refused says why the file may not see that package of ours, or "".
+// refused returns the reason why the file may not import a package of this module, or "".
 func refused(f *file, to string) string {
 	from := short(f.dir)
 	at, known := levelOf(from)
 	below, exists := levelOf(to)
 	if from == to || !known || !exists {
-		return "" // its own external test; or no place, which is reported once for the package
+		return "" // its own external test; or a package without a place, which is reported once
 	}
 	parent, _, _ := strings.Cut(from, "/")
 	list, narrow := only[from]
@@ -281,14 +288,14 @@ func refused(f *file, to string) string {
 	if isFormat(to) {
 		by, shy = []string{"bank/statement/all"}, true
 		if to == "bank/statement/csv" {
-			by = append(by, "bank/statement/xlsx") // a sheet is a table, too
+			by = append(by, "bank/statement/xlsx") // a sheet is also a table
 		}
 	}
 	switch {
 	case f.in("test", "bench"):
 		return ""
 	case f.test && (below <= at || isHelper(to) || slices.Contains(props, to) || slices.Contains(tested[from], to)):
-		return "" // a test may know everything up to its own level
+		return "" // a test may import everything up to its own level
 	case f.test:
 		return fmt.Sprintf("a test of %s (%s) may not see %s (%s): what needs both belongs into the upper one's "+
 			"tests or into test/", from, place(at), to, place(below))
@@ -296,7 +303,7 @@ func refused(f *file, to string) string {
 		return fmt.Sprintf("%s is for tests only", to)
 	case shy && !slices.Contains(by, from):
 		return fmt.Sprintf("%s may be seen by %s and tests only", to, listed(by))
-	case isProvider(to) || isFormat(to): // the list alone comes this far
+	case isProvider(to) || isFormat(to): // of higher packages, only the list may import these
 		return ""
 	case narrow && !slices.Contains(list, to):
 		return fmt.Sprintf("%s may see %s and nothing else of ours, so not %s", from, listed(list), to)
@@ -309,7 +316,7 @@ func refused(f *file, to string) string {
 		"interface", from, place(at), to, place(below))
 }
 
-// strange says why the file may not know that foreign package, or "".
+// strange returns the reason why the file may not import a third-party package, or "".
 func strange(f *file, target string) string {
 	for _, l := range libraries {
 		if target != l.path && !strings.HasPrefix(target, l.path+"/") || f.test && l.tests {
@@ -330,7 +337,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// TestPicture makes sure that the tables name only packages that have a place: a misspelled name
+// TestPicture makes sure that the tables name only packages that have a place. A misspelled name
 // would forbid or allow nothing.
 func TestPicture(t *testing.T) {
 	t.Parallel()

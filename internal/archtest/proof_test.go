@@ -16,8 +16,8 @@ var (
 	webTest    = regexp.MustCompile("`([\\w/.-]+\\.test\\.tsx?)`")
 )
 
-// TestDefectsNameTheirTests makes sure that every test which the page about defects names exists: a
-// test that is gone proves nothing.
+// TestDefectsNameTheirTests makes sure that every test that the page about defects names exists. A
+// deleted test proves nothing.
 func TestDefectsNameTheirTests(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -61,7 +61,7 @@ func TestDefectsNameTheirTests(t *testing.T) {
 	}
 }
 
-// missing returns the tests that a page names and that do not exist.
+// missing returns the tests that a page names but that do not exist.
 func missing(page string, funcs map[string]bool, files []string) []string {
 	var out []string
 	for _, name := range goTestName.FindAllString(page, -1) {

@@ -15,11 +15,11 @@ import (
 	"coffer/internal/bank/all"
 )
 
-// namesOfProviders are those that coffer knows providers by, and those that people do, in lower case.
+// namesOfProviders returns the internal names and the titles of the providers, in lower case.
 func namesOfProviders() []string {
 	var out []string
 	for _, name := range all.Remote("").Enum() {
-		spec, _ := all.Find(name) // it is in the list
+		spec, _ := all.Find(name) // every name of Enum is found
 		out = append(out, name, strings.ToLower(spec.Title))
 	}
 	slices.Sort(out)
@@ -27,8 +27,8 @@ func namesOfProviders() []string {
 }
 
 // providers checks that no file outside bank names a provider. The differences between providers
-// are in their specs, so a new one is a directory and a line. The simulators and the sample
-// household are props, made for certain providers.
+// are in their specs, so a new provider needs only a directory and a line. The simulators and the
+// sample household may name providers, because they are made for certain ones.
 func providers(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
@@ -37,7 +37,7 @@ func providers(_ *testing.T, tr *tree) []finding {
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if _, ok := n.(*ast.ImportSpec); ok {
-				return false // imports has a rule of its own
+				return false // the rule imports checks imports
 			}
 			l, ok := n.(*ast.BasicLit)
 			if !ok || l.Kind != token.STRING {
@@ -76,7 +76,8 @@ func namedInWeb(web fs.FS) (out []string, looked int, err error) {
 	return out, looked, err
 }
 
-// A new provider changes no file of the web app: what it shows of one comes from GET /providers.
+// TestNoProviderInTheWebApp checks that a new provider needs no change in the web app, which shows
+// providers with the data of GET /providers.
 func TestNoProviderInTheWebApp(t *testing.T) {
 	t.Parallel()
 	named, looked, err := namedInWeb(os.DirFS(filepath.Join("..", "..", "web", "src")))

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFolderReadmes makes sure that the README of each folder lists its packages, and that the one
-// of internal lists the folders: they are what a newcomer reads first.
+// TestFolderReadmes makes sure that the README of each folder lists its packages, and that the
+// README of internal lists the folders. Newcomers read these files first.
 func TestFolderReadmes(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")

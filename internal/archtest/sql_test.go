@@ -19,16 +19,17 @@ import (
 
 const pgxPath = "github.com/jackc/pgx/v5"
 
-// carriers are functions that take a statement: by folder and name for functions, by name alone for
-// methods; the value is which argument it is. Ours are recognized by a parameter that is called
-// sql, which is also what excuses them from knowing its value themselves.
+// carriers are functions that have an SQL statement as an argument: functions by folder and name,
+// methods by name alone. The value is the index of that argument. A function of this repository is
+// a carrier if it has a parameter named sql. Inside such a function, the value of sql need not be
+// known.
 type carriers struct {
 	functions map[string]map[string]int
 	methods   map[string]int
 }
 
-// pgxMethods take a statement without being declared in our source. Our own Querier says the same
-// of the first three.
+// pgxMethods are methods of pgx with an SQL statement as an argument. The Querier of this
+// repository declares the first three as well.
 var pgxMethods = map[string]int{"Exec": 1, "Query": 1, "QueryRow": 1, "Queue": 0, "Prepare": 2}
 
 func collectCarriers(files []*file) carriers {
@@ -54,7 +55,7 @@ func collectCarriers(files []*file) carriers {
 						c.methods[m.Names[0].Name] = sqlParameter(t)
 					}
 				}
-			case *ast.AssignStmt: // get := func(sql string) …
+			case *ast.AssignStmt: // such as get := func(sql string) …
 				for i, e := range n.Rhs {
 					fn, ok := e.(*ast.FuncLit)
 					if name, named := n.Lhs[min(i, len(n.Lhs)-1)].(*ast.Ident); ok && named &&
@@ -69,7 +70,7 @@ func collectCarriers(files []*file) carriers {
 	return c
 }
 
-// sqlParameter is the place of the parameter "sql string", or -1.
+// sqlParameter returns the index of the parameter "sql string", or -1.
 func sqlParameter(t *ast.FuncType) int {
 	at := 0
 	for _, p := range t.Params.List {
@@ -91,19 +92,19 @@ func sqlParameter(t *ast.FuncType) int {
 type statement struct {
 	file *file
 	line int
-	fn   string     // the function it stands in
-	sql  string     // with holes where it is not constant
-	made bool       // by fmt.Sprintf
-	args []ast.Expr // what follows the statement
-	open bool       // the last of args is a slice with all the rest
+	fn   string     // the function that contains the call
+	sql  string     // with holes for parts that are not constant
+	made bool       // built by fmt.Sprintf
+	args []ast.Expr // the arguments after the statement
+	open bool       // the last argument is a slice with the remaining ones
 }
 
-// statements are all calls that run SQL, in files that ship.
+// statements returns all calls that run SQL in shipped files.
 func (tr *tree) statements() []statement {
 	var out []statement
 	for _, f := range tr.shipped("internal", "cmd", "bench") {
 		if isHelper(f.dir) {
-			continue // what test helpers run, they run in every test
+			continue // statements of test helpers run in every test anyway
 		}
 		for _, d := range f.syntax.Decls {
 			r, fn, passes := tr.reader(f, d), "", false
@@ -121,7 +122,7 @@ func (tr *tree) statements() []statement {
 				}
 				arg := call.Args[at]
 				if name, ok := arg.(*ast.Ident); ok && name.Name == "sql" && passes {
-					return true // its callers are looked at
+					return true // its callers are checked instead
 				}
 				out = append(out, statement{
 					file: f, line: tr.line(arg), fn: fn, sql: r.text(arg), made: r.sprintf(arg), args: call.Args[at+1:],
@@ -134,8 +135,8 @@ func (tr *tree) statements() []statement {
 	return out
 }
 
-// passesOn reports whether the function, or one inside it, takes a statement as its parameter sql
-// and leaves it as it is.
+// passesOn reports whether the function, or one inside it, has a statement as its parameter sql and
+// does not change it.
 func passesOn(d *ast.FuncDecl) bool {
 	takes, changes := false, false
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -153,7 +154,7 @@ func passesOn(d *ast.FuncDecl) bool {
 	return takes && !changes
 }
 
-// carried is which argument of the call is a statement, or -1.
+// carried returns the index of the call's argument that is a statement, or -1.
 func (tr *tree) carried(f *file, call *ast.CallExpr) int {
 	fun := call.Fun
 	switch x := fun.(type) { // without type arguments
@@ -177,11 +178,11 @@ func (tr *tree) carried(f *file, call *ast.CallExpr) int {
 				if at, ok := tr.carriers.functions[dir][x.Sel.Name]; ok {
 					return at
 				}
-				return -1 // a function of a package, so no method
+				return -1 // a function of a package, not a method
 			}
 		}
 		if (x.Sel.Name == "Queue" || x.Sel.Name == "Prepare") && f.imported(pgxPath) == "" {
-			return -1 // not pgx's
+			return -1 // not a method of pgx
 		}
 		if i, ok := tr.carriers.methods[x.Sel.Name]; ok {
 			return i
@@ -190,7 +191,8 @@ func (tr *tree) carried(f *file, call *ast.CallExpr) int {
 	return -1
 }
 
-// sprintf reports whether the expression, or the value of the name, is a call of fmt.Sprintf.
+// sprintf reports whether the expression, or the value of the named variable, is a call of
+// fmt.Sprintf.
 func (r reader) sprintf(e ast.Expr) bool {
 	if name, ok := e.(*ast.Ident); ok && r.locals[name.Name] != nil {
 		e = r.locals[name.Name]
@@ -203,8 +205,8 @@ func (r reader) sprintf(e ast.Expr) bool {
 	return ok && sel.Sel.Name == "Sprintf"
 }
 
-// named are the named arguments of the statement as far as they stand in the call: nil when they
-// are not named, or come from elsewhere.
+// named returns the named arguments of the statement that the call contains. It returns nil if the
+// arguments are not named, or come from elsewhere.
 func (s statement) named() map[string]any {
 	if len(s.args) != 1 {
 		return nil
@@ -239,8 +241,8 @@ var utilities = strings.Fields(
 	`alter analyze begin call checkpoint commit copy create discard drop grant listen lock notify refresh reindex release reset
 	revoke rollback savepoint set show truncate unlisten vacuum`)
 
-// prepared checks that PostgreSQL accepts every statement of the program, by preparing it against
-// the migrated schema, and that its arguments fit.
+// prepared checks every SQL statement of the program. PostgreSQL prepares it against the migrated
+// schema, and its arguments must fit.
 func prepared(t *testing.T, tr *tree) []finding {
 	t.Helper()
 	ctx := t.Context()
@@ -253,8 +255,8 @@ func prepared(t *testing.T, tr *tree) []finding {
 	all := tr.statements()
 	count := map[string]int{}
 	for _, s := range all {
-		// Temporary tables are made first, and outlive a transaction here: the statements that use
-		// them are prepared one by one.
+		// Create temporary tables first, and keep them after the transaction: the statements that
+		// use them are prepared separately.
 		if temporary.MatchString(s.sql) && !strings.Contains(s.sql, hole) {
 			if _, err := conn.Exec(ctx, onCommit.ReplaceAllString(s.sql, "")); err != nil {
 				out = append(out, s.fault("sql", "PostgreSQL refuses it: %s", refusal(err, s.sql)))
@@ -285,8 +287,8 @@ func prepared(t *testing.T, tr *tree) []finding {
 	return out
 }
 
-// fault returns a finding of that kind. Statements that cannot be checked have a different key:
-// excusing one for a function must not excuse a statement that PostgreSQL rejects there.
+// fault returns a finding of a kind. Statements that cannot be checked have a different key. So
+// excusing one of them in a function does not excuse a statement in it that PostgreSQL rejects.
 func (s statement) fault(kind, format string, args ...any) finding {
 	return finding{
 		s.file.path, s.line, fmt.Sprintf(format, args...),
@@ -294,14 +296,15 @@ func (s statement) fault(kind, format string, args ...any) finding {
 	}
 }
 
-// prepare says what is wrong with the statement, or "".
+// prepare returns the error of the statement, or "".
 func (s statement) prepare(ctx context.Context, c *pgx.Conn) string {
 	sql, names, err := pgx.NamedArgs{}.RewriteQuery(ctx, c, s.sql, nil)
 	if err != nil {
 		return err.Error()
 	}
 	if given := s.named(); given != nil {
-		// pgx sends NULL for a name that is not among the arguments: no error, the wrong row.
+		// For a name that is not among the arguments, pgx sends NULL without an error, so the
+		// statement would affect the wrong rows.
 		if sql, names, err = pgx.StrictNamedArgs(given).RewriteQuery(ctx, c, s.sql, nil); err != nil {
 			return strings.NewReplacer("StrictNamedArgs", "the named arguments").Replace(err.Error())
 		}
@@ -319,7 +322,7 @@ func (s statement) prepare(ctx context.Context, c *pgx.Conn) string {
 	return ""
 }
 
-// refusal is PostgreSQL's message with the place it points at.
+// refusal returns PostgreSQL's message with the position of the error.
 func refusal(err error, sql string) string {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {

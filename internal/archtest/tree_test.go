@@ -17,15 +17,15 @@ import (
 	"testing"
 )
 
-// module is the path below which everything is ours.
+// module is the import path prefix of this module's packages.
 const module = "coffer"
 
 // A finding is one breach of a rule.
 type finding struct {
-	path string // of the file, or of the folder when it is about a whole package
+	path string // of the file, or of the folder if the finding is about a whole package
 	line int    // 0 for none
-	what string // says what to do
-	key  string // names the breach in exceptions; it holds no line number, so that it survives edits
+	what string // says what is wrong and what to do
+	key  string // identifies the breach in exceptions; it has no line number, so edits elsewhere do not change it
 }
 
 func (f finding) String() string {
@@ -45,12 +45,12 @@ type file struct {
 	syntax *ast.File
 }
 
-// in reports whether the file stands in one of the folders or below.
+// in reports whether the file is in one of the folders or below.
 func (f *file) in(dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return f.dir == d || strings.HasPrefix(f.dir, d+"/") })
 }
 
-// imported is the name under which the file knows the package at that path, or "".
+// imported returns the name by which the file refers to the package at that path, or "".
 func (f *file) imported(pkg string) string {
 	for _, i := range f.syntax.Imports {
 		if unquote(i.Path) == pkg {
@@ -63,7 +63,7 @@ func (f *file) imported(pkg string) string {
 	return ""
 }
 
-// A tree is source that the rules read: the repository, or a sample.
+// A tree is the source that the rules read: the repository, or a sample.
 type tree struct {
 	fset  *token.FileSet
 	files []*file // by path
@@ -74,8 +74,8 @@ type tree struct {
 
 func (tr *tree) line(n ast.Node) int { return tr.fset.Position(n.Pos()).Line }
 
-// shipped are the files that end in the binary or in test helpers: those of internal and cmd that
-// are no tests.
+// shipped returns the files of internal and cmd that are not tests. They are part of the program or
+// of test helpers.
 func (tr *tree) shipped(dirs ...string) []*file {
 	if len(dirs) == 0 {
 		dirs = []string{"internal", "cmd"}
@@ -89,7 +89,7 @@ func (tr *tree) shipped(dirs ...string) []*file {
 	return out
 }
 
-// packages are the files by folder.
+// packages returns the files by folder.
 func (tr *tree) packages() map[string][]*file {
 	out := map[string][]*file{}
 	for _, f := range tr.files {
@@ -98,8 +98,8 @@ func (tr *tree) packages() map[string][]*file {
 	return out
 }
 
-// newTree parses sources, by path. Build constraints are not looked at: a file that is built
-// anywhere obeys the rules.
+// newTree parses sources, by path. It ignores build constraints: files for any platform must follow
+// the rules.
 func newTree(sources map[string]string) (*tree, error) {
 	tr := &tree{fset: token.NewFileSet()}
 	for p, src := range sources {
@@ -118,7 +118,7 @@ func newTree(sources map[string]string) (*tree, error) {
 	return tr, nil
 }
 
-// repository is this module's whole source, parsed once for all tests.
+// repository returns the parsed source of this module. It is parsed once for all tests.
 func repository(t *testing.T) *tree {
 	t.Helper()
 	tr, err := theRepository()
@@ -154,7 +154,7 @@ var theRepository = sync.OnceValues(func() (*tree, error) {
 	return newTree(sources)
 })
 
-// skipped returns fs.SkipDir for folders that the go tool ignores too, and for those of npm.
+// skipped returns fs.SkipDir for folders that the go tool ignores, and for folders of npm.
 func skipped(root fs.FS, p, name string) error {
 	if p == "." {
 		return nil
@@ -163,12 +163,13 @@ func skipped(root fs.FS, p, name string) error {
 		return fs.SkipDir
 	}
 	if _, err := fs.Stat(root, p+"/go.mod"); err == nil {
-		return fs.SkipDir // a module of its own
+		return fs.SkipDir // a separate module
 	}
 	return nil
 }
 
-// sample parses a control: the expected findings, then files, each after a line "-- path --".
+// sample parses a control. It begins with the expected findings, followed by files, each after a
+// line "-- path --".
 func sample(t *testing.T, text string) (head string, tr *tree) {
 	t.Helper()
 	sources, at := map[string]string{}, ""
@@ -192,7 +193,7 @@ func sample(t *testing.T, text string) (head string, tr *tree) {
 	return head, tr
 }
 
-// unquote is the value of a string literal.
+// unquote returns the value of a string literal.
 func unquote(l *ast.BasicLit) string {
 	s, err := strconv.Unquote(l.Value)
 	if err != nil {
@@ -201,7 +202,7 @@ func unquote(l *ast.BasicLit) string {
 	return s
 }
 
-// enclosing is the name of a function as a person writes it: F or T.F.
+// enclosing returns the name of a function in the form F or T.F.
 func enclosing(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name

@@ -12,11 +12,12 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// wakesOrVersions matches the triggers that may exist: those that wake a task, and those that give
-// names a new version. What follows from the content of a row is Go, beside what writes the row.
+// wakesOrVersions matches the allowed triggers: those that wake a task, and those that give names a
+// new version. Anything that depends on the content of a row must be Go code, in the package that
+// writes the row.
 var wakesOrVersions = regexp.MustCompile(`_wakes$|_naming$|^delivery_again$`)
 
-// TestTriggers finds triggers with any other purpose, and those that design.md does not list.
+// TestTriggers checks that no trigger has another purpose, and that design.md lists every trigger.
 func TestTriggers(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

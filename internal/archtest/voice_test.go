@@ -26,13 +26,14 @@ var bannedWords = []banned{
 	{regexp.MustCompile(`(?i)\b(?:this|that|it|which|what|login|file|answer) is no (?:[^l]|l[^o])`), "is not a"},
 }
 
-// commentWords are for comments alone. Models and people have answers; functions return.
+// commentWords are banned in comments only. Models and people give answers; functions return.
 var commentWords = []banned{
 	{regexp.MustCompile(`(?:^|[Ii]t |, and |^Package \w+ )answers\b`), "returns"},
 	{regexp.MustCompile(`(?:^|[.!?] )What\b[^.!?]*? is\b`), "a subject that is a noun"},
 }
 
-// spoken are phrases of strings in which a person or a model is told something, and one name.
+// spoken matches phrases in which a person or a model is informed, and the name of a page of the
+// simulated banks. They are allowed in strings.
 var spoken = regexp.MustCompile(
 	`(?i)\btell (?:us|the household|the user)\b|\bthat tell whether\b|\bthe model is told\b|^told$|"told"`)
 
@@ -67,8 +68,8 @@ func voice(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// commentText returns a comment on one line. If it begins with a name of the code, as comments of
-// declarations do, the name is left out: names are not text.
+// commentText returns a comment on one line. If it begins with a name of the code, as doc comments
+// do, the name is left out, because names are not text.
 func commentText(c *ast.CommentGroup, names map[string]bool) string {
 	words := strings.Fields(c.Text())
 	if len(words) > 0 && names[words[0]] {

@@ -16,16 +16,16 @@ var (
 	abbreviations = strings.NewReplacer("e.g.", "eg", "i.e.", "ie", "etc.", "etc", "vs.", "vs")
 )
 
-// comments checks that every package says in its first sentence what its duty is, and goes on to
-// say what it must not know. That exported names have comments in Go's form is for revive, which
-// golangci-lint runs.
+// comments checks that every package comment has a first sentence with the package's duty, and at
+// least a second one, which should say what the package must not know. Another linter, revive,
+// checks the doc comments of exported names.
 func comments(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	packages := tr.packages()
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		files := packages[dir]
 		if slices.ContainsFunc(files, func(f *file) bool { return !f.test }) {
-			// a package of tests alone says it in one of them
+			// a package with tests only has its comment in one of them
 			files = slices.DeleteFunc(files, func(f *file) bool { return f.test })
 		}
 		var docs []string
@@ -56,7 +56,8 @@ func comments(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// floats checks that nothing that could hold an amount is binary: 0.10 has no exact float.
+// floats checks that no binary floating-point number is used where it could be an amount: 0.10 has
+// no exact float.
 func floats(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
@@ -67,7 +68,7 @@ func floats(_ *testing.T, tr *tree) []finding {
 				if slices.Contains([]string{"float32", "float64", "complex64", "complex128"}, n.Name) {
 					name = n.Name
 				}
-			case *ast.SelectorExpr: // n.Float64(), strconv.ParseFloat, big.NewFloat: a float that is never called one
+			case *ast.SelectorExpr: // such as n.Float64(), strconv.ParseFloat or big.NewFloat, which need no type name
 				if strings.Contains(n.Sel.Name, "Float") {
 					name = n.Sel.Name
 				}
@@ -81,11 +82,11 @@ func floats(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// counted are the conditions that say which of a split transaction and its parts count.
+// counted matches the conditions that decide whether a split transaction or its parts count.
 var counted = regexp.MustCompile(`not (\w+\.)?is_split\b|\borigin <> 'part'`)
 
-// words checks what must not be written at all: init functions, text templates, strangers' text
-// that nobody cleaned, and which rows count of split transactions, but in one place.
+// words checks code that is forbidden: init functions, text templates, external text that was not
+// cleaned, and the conditions of counted outside their one place.
 func words(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.files {
@@ -122,7 +123,7 @@ func words(_ *testing.T, tr *tree) []finding {
 		})
 		text := f.imported(module + "/internal/platform/text")
 		if text == "" {
-			continue // package text itself among others
+			continue // such as package text itself
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && converts(call.Fun, text) {

@@ -12,11 +12,12 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// owners names for every table the one package that writes it; others may read it with a join.
-// Tables of a schema other than public are named schema.table, or schema.* for all of it.
+// owners names for every table the one package that writes it. Other packages may read it with a
+// join. Tables of another schema than public are named schema.table; schema.* stands for all of
+// them.
 var owners = map[string]string{
 	"instance":          "pg",
-	"naming":            "ledger", // through triggers alone
+	"naming":            "ledger", // only by triggers
 	"schema_version":    "pg",
 	"idempotency":       "op",
 	"token":             "auth",
@@ -52,7 +53,7 @@ var owners = map[string]string{
 	"recurring":         "recurring",
 	"recurring_row":     "recurring",
 	"sighting":          "finding",
-	"sighting_due":      "recurring", // noted by sweeps, for findings
+	"sighting_due":      "recurring", // written by sweeps, for findings
 	"account_link":      "accountlink",
 	"link_match":        "accountlink",
 	"manual_field":      "ledger",
@@ -89,11 +90,11 @@ var owners = map[string]string{
 	"model_month":       "workflow",
 }
 
-// writesAll is the package that restores a backup, and so must write every table.
+// writesAll is the package that restores a backup, so it must write every table.
 const writesAll = "archive"
 
-// writing finds what a statement writes: (1) the schema, (2) the table, or (3) that the table is
-// not constant.
+// writing matches writes in a statement. Its groups are (1) the schema, (2) the table, or (3) that
+// the table is not constant.
 var writing = regexp.MustCompile(`(?is)\b(?:` + strings.Join([]string{
 	`(?:insert\s+into|delete\s+from|merge\s+into|truncate(?:\s+table)?|(?:alter|drop)\s+table(?:\s+if\s+exists)?)\s+` +
 		target,
@@ -103,8 +104,8 @@ var writing = regexp.MustCompile(`(?is)\b(?:` + strings.Join([]string{
 
 const target = `(?:only\s+)?(?:"?(\w+)"?\.)?(?:"?(\w+)"?|(` + hole + `|%(?:\[\d+\])?[svq]))`
 
-// ownerOf returns the owner of a table, or "" for a name that is not one of our tables: a temporary
-// one, or prose.
+// ownerOf returns the owner of a table. The owner is "" if the name is not a table of the schema,
+// but a temporary table or a word of prose.
 func ownerOf(schema, table string) (name, owner string) {
 	name, schema = strings.ToLower(table), strings.ToLower(schema)
 	if schema != "" && schema != "public" {
@@ -116,8 +117,8 @@ func ownerOf(schema, table string) (name, owner string) {
 	return name, owners[name]
 }
 
-// writes checks that only the owner of a table writes it. It reads every text of the program, no
-// matter which code runs it.
+// writes checks that only the owner of a table writes it. It reads every text of the program,
+// whatever code runs it.
 func writes(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
@@ -145,7 +146,7 @@ func writes(_ *testing.T, tr *tree) []finding {
 		}
 		tr.texts(f, func(at ast.Node, fn, text string) {
 			for _, m := range writing.FindAllStringSubmatch(text, -1) {
-				for i := 1; i < len(m); i += 3 { // three groups for each way to write
+				for i := 1; i < len(m); i += 3 { // three groups for each kind of write
 					if m[i+1] != "" || m[i+2] != "" {
 						report(at, fn, m[i], m[i+1])
 					}
@@ -157,7 +158,7 @@ func writes(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// copies finds calls of CopyFrom, whose table is an identifier and not SQL.
+// copies finds calls of CopyFrom, in which the table is an identifier and not part of an SQL text.
 func (tr *tree) copies(f *file, report func(at ast.Node, fn, schema, table string)) {
 	for _, d := range f.syntax.Decls {
 		decl, ok := d.(*ast.FuncDecl)
@@ -206,8 +207,8 @@ func TestOwners(t *testing.T) {
 	for _, f := range unowned(tables, owners) {
 		t.Error(f)
 	}
-	// The control: a table without an owner, an owner without a table, an owner that is not a
-	// package.
+	// The control has a table without an owner, an owner without a table, and an owner that is not
+	// a package.
 	control := unowned([]string{"tag", "stray", "queue.job"},
 		map[string]string{"tag": "ledger", "ghost": "ledger", "queue.*": "job", "tag2": "nobody"})
 	want := []string{"ghost", "stray", "tag2", "tag2"}
@@ -221,7 +222,8 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// unowned says which tables have no owner, and which owners no table.
+// unowned returns the tables without an owner, and the entries of owners without a table or a
+// package.
 func unowned(tables []string, owners map[string]string) []string {
 	var out []string
 	for _, name := range tables {

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// ParseAmount reads a JSON number, or a JSON string that holds one, by its digits: 1.2e1, 12.000
-// and "12" are all exactly twelve. A third decimal that is not zero, or a value that does not fit,
-// is an error.
+// ParseAmount reads a JSON number, or a JSON string that contains one. It reads the digits exactly,
+// without a float: 1.2e1, 12.000 and "12" are all twelve. A third decimal that is not zero, or a
+// value out of range, is an error.
 func ParseAmount(token []byte) (money.Amount, error) {
 	s := string(bytes.TrimSpace(token))
 	if n := len(s); n >= 2 && s[0] == '"' && s[n-1] == '"' {
@@ -24,7 +24,7 @@ func ParseAmount(token []byte) (money.Amount, error) {
 	return money.Parse(plain)
 }
 
-// shift moves the point by the exponent and takes zeros off the end of the decimals.
+// shift applies the exponent by moving the decimal point, and removes zeros at the end.
 func shift(s string) (string, error) {
 	mantissa, exponent := s, 0
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -58,14 +58,13 @@ func shift(s string) (string, error) {
 	return sign + whole + "." + decimals, nil
 }
 
-// ParseDay reads YYYY-MM-DD and accepts years in which a bank could have booked something.
+// ParseDay reads YYYY-MM-DD. It accepts only years in which a bank could have booked a row.
 func ParseDay(s string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	return t, err == nil && t.Year() >= 1900 && t.Year() < 2200
 }
 
-// IsID reports whether s could be a provider's id of something: printable, without spaces, not too
-// long.
+// IsID reports whether s could be a provider's id: printable, without spaces and not too long.
 func IsID(s string) bool {
 	if s == "" || len(s) > 128 {
 		return false

@@ -17,14 +17,14 @@ import (
 // implementing [Linker], [Former], [Chooser], [Hoster], [Relinker], [Revoker], [Balancer],
 // [Rereader], [Tester] or [Webhooker]; no provider needs stubs.
 //
-// Methods are safe for concurrent use and keep no state that the next call needs: any server may
-// ask for the next page. Their errors are [*Error], unless the caller's own input is at fault.
+// Methods are safe for concurrent use and keep no state for the next call: another server may
+// request the next page. Their errors are [*Error], unless the caller's own input is wrong.
 type Provider interface {
-	// Name is how the provider is stored and spoken of: plaid, teller.
+	// Name is the provider's name in the database and the API, such as plaid or teller.
 	Name() string
 	Traits() Traits
-	// Accounts lists what the credentials give access to, with balances where the call brings them
-	// for nothing.
+	// Accounts lists the accounts that the credentials give access to. It includes balances if they
+	// come with the same call at no cost.
 	Accounts(ctx context.Context, c Credentials) ([]Account, error)
 	// Pull fetches the next page of a sync loop.
 	Pull(ctx context.Context, c Credentials, at Position) (Page, error)
@@ -34,7 +34,7 @@ type Provider interface {
 type Shape uint8
 
 const (
-	// Delta is changes since a cursor, removals among them.
+	// Delta reports changes since a cursor, including removals.
 	Delta Shape = iota
 	// Window contains all rows from a day on; a row that is missing from a complete window was
 	// removed.
@@ -48,36 +48,36 @@ func (s Shape) String() string {
 	return "delta"
 }
 
-// Traits are what a caller must know about a provider, as data.
+// Traits describe what a caller must know about a provider.
 type Traits struct {
-	Title          string        // how people know it
+	Title          string        // its display name
 	Shape          Shape         //
-	PageSize       int           // the most rows on a page; 0 if a page has all rows of its days, however many
+	PageSize       int           // the maximum number of rows; 0 if a page has all rows of its days
 	HasPendingLink bool          // a posted row names the pending row that it replaces
-	WindowDays     int           // of a Window: how many days before the last whole sync the next one begins
-	HistoryDays    int           // how many days a first sync reaches back; 0 is all that the bank gives
-	MinInterval    time.Duration // asking more often brings nothing new
+	WindowDays     int           // for a Window: the next sync begins this many days before the last complete one
+	HistoryDays    int           // how many days a first sync reaches back; 0 if as far as the bank allows
+	MinInterval    time.Duration // requests in shorter intervals return no new data
 	PaidBalances   bool          // each call of Balances costs money
-	PaidPerAccount bool          // with PaidBalances: for each account that it reads, not once for all
-	// The first page of a loop brings every account with its balances, so that a sync does not ask
-	// for them by itself.
+	PaidPerAccount bool          // with PaidBalances: each account costs money, not each call
+	// The first page of a loop contains every account with its balances, so a sync does not call
+	// Accounts.
 	Lists bool
-	// How many calls of Accounts and Pull a connection may make in 24 hours, with room below what
-	// the provider allows; 0 is no limit.
+	// How many calls of Accounts and Pull a connection may make in 24 hours. It is a little below
+	// the provider's own limit. 0 means no limit.
 	DailyCalls int
-	// DailyCalls limits how often a loop may begin, however many pages it has, and not at all while
-	// a person is present ([Position.Person]).
+	// DailyCalls limits how many loops may begin, however many pages each has. Loops for a person
+	// who is present ([Position.Person]) are not limited.
 	PerLoop bool
 }
 
-// A Position is the progress of a loop. A Delta uses Cursor and Next, a Window From, Accounts and
-// Next.
+// A Position is the progress of a loop. A Delta uses Cursor and Next. A Window uses From, Accounts
+// and Next.
 type Position struct {
-	Cursor   string    // what was stored after the last whole loop; "" at first
-	Next     string    // what the page before answered; "" for the first page of a loop
-	Accounts []string  // the provider's ids to read; none is all
-	From     time.Time // the day, at midnight in UTC, from which the loop is to be complete; zero is all there is
-	Person   *Person   // who waits for the loop; nil if nobody does
+	Cursor   string    // the stored cursor of the last complete loop; "" at first
+	Next     string    // the previous page's Next; "" for the first page of a loop
+	Accounts []string  // the provider's ids of the accounts to read; none means all
+	From     time.Time // the loop must be complete from this day on (midnight UTC); zero means from the beginning
+	Person   *Person   // the person who waits for the loop; nil if nobody does
 }
 
 // A Person is a member who asks for data at this moment. Banks let a person ask more often than a
@@ -87,8 +87,8 @@ type Person struct {
 	Agent   string     `json:"agent"`   // the program that the member uses, in one line
 }
 
-// NewPerson returns the person at an address, or nil if the address is not public: a bank has no
-// use for one of the home network.
+// NewPerson returns the person at an address, or nil if the address is not public: a bank cannot
+// use an address of a home network.
 func NewPerson(address, agent string) *Person {
 	at, err := netip.ParseAddr(address)
 	if agent = text.Line(agent, 200).Plain(); err != nil || agent == "" || !reach.Public(at) {
@@ -99,35 +99,36 @@ func NewPerson(address, agent string) *Person {
 
 // A Page is one response of a loop.
 type Page struct {
-	Accounts     []Account     // those that the page brings, not all there are
+	Accounts     []Account     // the accounts on this page, not all accounts
 	Transactions []Transaction // added or changed, each once
 	Removed      []Removal
 	Bad          []Bad
 	Next         string // where the next page begins, unless Last
-	Last         bool   // the loop is whole: Cursor is to be stored
-	Cursor       string // with Last, of a Delta
-	// with this page these accounts have been read whole: rows of ours in those extents that the
-	// loop did not bring were removed
+	Last         bool   // the loop is complete: store Cursor
+	Cursor       string // with Last, for a Delta
+	// The accounts that have been read completely with this page. Stored rows in these extents that
+	// the loop did not return were removed.
 	Complete []Extent
-	// what is wrong with single accounts, or with single banks behind the credentials; the rest of
-	// the page is good
+	// Failures of single accounts, or of single banks behind the credentials. The rest of the page
+	// is valid.
 	Troubles []Trouble
 	// Restart means that this page and its loop are void: the loop begins again from the stored
-	// cursor. A row that only the void loop returned is gone without a Removal: it came and went
-	// after the stored cursor. The same holds for a loop that was interrupted for any other reason.
+	// cursor. A row that only the void loop returned is gone without a Removal, because it appeared
+	// and disappeared after the stored cursor. The same applies to a loop that was interrupted for
+	// any other reason.
 	Restart   bool
-	Gathering bool     // the provider is still fetching history: ask again soon
+	Gathering bool     // the provider is still fetching history: request again soon
 	Closed    []string // accounts that the provider lists but no longer serves; their stored data stays
 }
 
-// An Extent is an account from a day on. A row also counts as delivered if it is in [Page.Bad].
+// An Extent is an account's rows since a day. A row that is in [Page.Bad] also counts as returned.
 type Extent struct {
 	AccountID string    // the provider's
-	From      time.Time // zero is all there is
+	From      time.Time // zero means from the beginning
 }
 
-// A Trouble is a failure of one account, or of one of the banks that the credentials open. It says
-// nothing about the others.
+// A Trouble is a failure of one account, or of one of the banks that the credentials give access
+// to. The other accounts and banks are not affected.
 type Trouble struct {
 	BankID    string // the bank's, as in [Account.BankID]; "" if the provider does not say
 	BankName  text.Untrusted
@@ -140,15 +141,15 @@ type Trouble struct {
 // A Removal is a row that the provider withdrew.
 type Removal struct {
 	ProviderID string
-	AccountID  string // "" where the provider does not say
+	AccountID  string // "" if the provider does not say
 }
 
-// A Bad row is unreadable. The rest of its page is not.
+// A Bad row is unreadable. The rest of its page is not affected.
 type Bad struct {
 	ProviderID string // "" if unknown
 	AccountID  string // "" if unknown
 	Reason     Reason
-	Raw        Raw // as it came; none if it was larger than [MaxRaw]
+	Raw        Raw // the row as received; empty if it was larger than [MaxRaw]
 }
 
 // A Reason names the problem of a row, as a stable word.
@@ -156,12 +157,12 @@ type Reason string
 
 // The reasons.
 const (
-	BadShape    Reason = "shape"    // not the JSON that a row is
-	BadID       Reason = "id"       // no id, or none that could be one
+	BadShape    Reason = "shape"    // not the JSON object that a row must be
+	BadID       Reason = "id"       // no valid id
 	BadAccount  Reason = "account"  // no account, or an account that the provider did not list
-	BadDate     Reason = "date"     // no day of the calendar, or one of another century
-	BadAmount   Reason = "amount"   // no exact amount of two decimals that fits
-	BadCurrency Reason = "currency" // not three capital letters, or two of them, or none
+	BadDate     Reason = "date"     // no valid date, or one of another century
+	BadAmount   Reason = "amount"   // not an exact amount with two decimals, or out of range
+	BadCurrency Reason = "currency" // no valid currency, or two of them
 )
 
 // The types of accounts. Any other type that a provider reports becomes Other.
@@ -173,25 +174,25 @@ const (
 	Other      = "other"
 )
 
-// An Account is one account as its provider reports it. Debt on a card or a loan is a positive
-// Current; a balance that is unknown or not exact is nil.
+// An Account is one account as its provider reports it. Current is positive for debt on a card or a
+// loan. A balance that is unknown or not exact is nil.
 type Account struct {
 	ProviderID   string
-	PersistentID string // the bank's own id where the provider has one, which survives a change of ProviderID
+	PersistentID string // the bank's own id, if the provider reports one; it stays if ProviderID changes
 	Name         text.Untrusted
 	OfficialName text.Untrusted
 	Type         string         // one of the types above
-	Subtype      string         // the provider's word, "" if it says none
+	Subtype      string         // the provider's word; "" if it reports none
 	Mask         string         // the last digits, "" if unknown
-	Currency     money.Currency // "" if the provider says none
+	Currency     money.Currency // "" if the provider reports none
 	Current      *money.Amount
 	Available    *money.Amount
 	Limit        *money.Amount
-	// The bank that keeps the account, where the credentials open several.
+	// The bank that keeps the account, if the credentials give access to several banks.
 	BankID   string
 	BankName text.Untrusted
-	// The provider does not say what kind of account it is: Type is a guess from its name, for a
-	// person to confirm, and a debt is a negative Current.
+	// Guessed means that the provider does not report the kind of account. Type is then guessed
+	// from the name and a person should confirm it. A debt is then a negative Current.
 	Guessed bool
 }
 
@@ -199,7 +200,7 @@ type Account struct {
 type Transaction struct {
 	ProviderID       string
 	AccountID        string       // the provider's
-	PendingID        string       // the provider's id of the pending row that this one replaces; "" if it says none
+	PendingID        string       // the provider's id of the pending row that this one replaces; "" if it reports none
 	Date             time.Time    // midnight in UTC
 	AuthorizedDate   time.Time    // midnight in UTC; zero if unknown
 	Datetime         time.Time    // zero if unknown
@@ -207,16 +208,16 @@ type Transaction struct {
 	Currency         money.Currency
 	Name             text.Untrusted
 	MerchantName     text.Untrusted
-	Detail           text.Untrusted // the purpose of the payment, if the provider passes on more than the name
+	Detail           text.Untrusted // the purpose of the payment, if the provider reports more than the name
 	CategoryPrimary  text.Untrusted
 	CategoryDetailed text.Untrusted
 	Pending          bool
-	Balance          *money.Amount // of the account after this row, as the provider writes it; nil if it says none
+	Balance          *money.Amount // of the account after this row, as the provider states it; nil if it does not
 	Extra
 }
 
-// Extra is what a provider may say about a row and nothing decides by: it is stored and shown. Each
-// is empty if the provider says none. A new one is a field here and a column in the ledger.
+// Extra holds details that are stored and shown but never used in a decision. A field is empty if
+// the provider does not report it. Each field has a column in the ledger.
 type Extra struct {
 	PaymentChannel string // online, in store
 }

@@ -22,8 +22,9 @@ const (
 	maxWait     = 24 * time.Hour
 )
 
-// A Client makes HTTP calls to one host for a provider: with a time limit and a size limit, without
-// redirects, cookies, proxies from the environment or a log of the contents.
+// A Client makes HTTP calls to one host for a provider. It limits the time and the size of each
+// call. It does not follow redirects, keep cookies, use proxies from the environment or log
+// contents.
 type Client struct {
 	provider string
 	base     string
@@ -33,7 +34,7 @@ type Client struct {
 // A Call is one request.
 type Call struct {
 	Method  string
-	Path    string // with its query
+	Path    string // including the query
 	Header  http.Header
 	Body    []byte
 	Timeout time.Duration // 30 s if zero
@@ -46,8 +47,8 @@ type Answer struct {
 	Body   []byte
 }
 
-// NewClient returns a client for the base URL, which must use HTTPS, except on this machine, where
-// simulators run.
+// NewClient returns a client for the base URL. The URL must use HTTPS, except on this machine,
+// where simulators run.
 func NewClient(provider, base string, secure *tls.Config) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" &&
@@ -71,8 +72,8 @@ func NewClient(provider, base string, secure *tls.Config) (*Client, error) {
 	}}, nil
 }
 
-// Do makes the call. An error is an [*Error] of class Later: there was no response, or none that
-// ended.
+// Do makes the call. Its error is an [*Error], usually of class Later: there was no response, or it
+// was incomplete.
 func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	return c.ask(ctx, c.base+call.Path, call)
 }
@@ -100,7 +101,7 @@ func (c *Client) ask(ctx context.Context, address string, call Call) (Answer, er
 	defer func() { _ = resp.Body.Close() }()
 	var body bytes.Buffer
 	if n := resp.ContentLength; n > 0 && n <= maxAnswer {
-		body.Grow(int(n) + bytes.MinRead) // a page has half a megabyte: grown step by step it would be copied as often
+		body.Grow(int(n) + bytes.MinRead) // pages have about 0.5 MiB: growing in steps would copy them again and again
 	}
 	if _, err := body.ReadFrom(io.LimitReader(resp.Body, maxAnswer+1)); err != nil {
 		return Answer{}, c.broken(err)
@@ -111,7 +112,7 @@ func (c *Client) ask(ctx context.Context, address string, call Call) (Answer, er
 	return Answer{resp.StatusCode, resp.Header, body.Bytes()}, nil
 }
 
-// Malformed is the error of a response that does not follow the protocol.
+// Malformed returns the error for a response that does not follow the protocol.
 func (c *Client) Malformed() *Error {
 	return &Error{
 		Provider: c.provider, Class: Later, Code: CodeMalformed,
@@ -119,8 +120,8 @@ func (c *Client) Malformed() *Error {
 	}
 }
 
-// broken classifies a failure of the network. The URL, which names accounts, does not go into the
-// log.
+// broken classifies a network failure. It drops the URL, which names accounts and must not be
+// logged.
 func (c *Client) broken(err error) *Error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err

@@ -20,7 +20,7 @@ func client(t *testing.T, h http.HandlerFunc) *bank.Client {
 	return c
 }
 
-// TestRedirectsAreNotFollowed: the target of a redirect would get the credentials.
+// TestRedirectsAreNotFollowed: otherwise the target of a redirect would receive the credentials.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	var visits atomic.Int32

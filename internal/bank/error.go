@@ -13,13 +13,13 @@ import (
 type Class uint8
 
 const (
-	// Later is a failure that passes: of the network, the provider or the bank.
+	// Later is a temporary failure of the network, the provider or the bank.
 	Later Class = iota
-	// Reauth needs the member to sign in at the bank again.
+	// Reauth means that the member must sign in at the bank again.
 	Reauth
-	// Permanent will not pass: the connection is gone or was never possible.
+	// Permanent means that a retry is useless: the connection is gone or was never possible.
 	Permanent
-	// Ours is a mistake in coffer or in its configuration; no member can mend it.
+	// Ours is a mistake in coffer or in its configuration. A member cannot fix it.
 	Ours
 )
 
@@ -29,25 +29,25 @@ func (c Class) String() string { return classes[c] }
 
 // Codes of failures that no provider reported.
 const (
-	CodeTimeout   = "TIMEOUT"   // no answer in time
-	CodeNetwork   = "NETWORK"   // no answer
-	CodeMalformed = "MALFORMED" // an answer that is not what the protocol says, or larger than it can be
-	CodeAddress   = "ADDRESS"   // an address in credentials that leads into the home network
-	CodeUnknown   = "UNKNOWN"   // an answer that names no code of a provider's shape
+	CodeTimeout   = "TIMEOUT"   // no response in time
+	CodeNetwork   = "NETWORK"   // no response
+	CodeMalformed = "MALFORMED" // the response violates the protocol or is too large
+	CodeAddress   = "ADDRESS"   // an address in the credentials that is not public
+	CodeUnknown   = "UNKNOWN"   // an error response without a valid code
 )
 
 // An Error is a classified failure. Its messages never contain a body, a secret or the provider's
-// words; errs.Public turns it into PROVIDER_ERROR or PROVIDER_TIMEOUT, with Advice as the message.
+// text. errs.Public turns it into PROVIDER_ERROR or PROVIDER_TIMEOUT, with Advice as the message.
 type Error struct {
 	Provider   string
 	Class      Class
-	Code       string        // the provider's or one of ours: stable, of letters, dots and underscores
-	Advice     string        // what a person can do, in our words
-	RetryAfter time.Duration // of Later: how long to wait at least; 0 leaves it to the caller
-	Revoked    bool          // of Permanent: access has ended for good, so the credentials are worth nothing
-	Status     int           // of the answer; 0 where none came
-	RequestID  string        // what the provider's support asks for; "" if unknown
-	Cause      error         // of the network; nil where the provider answered
+	Code       string        // the provider's code or one of coffer's: stable, of letters, dots and underscores
+	Advice     string        // what a person can do, in coffer's words
+	RetryAfter time.Duration // for Later: the minimum wait; 0 lets the caller decide
+	Revoked    bool          // for Permanent: access has ended for good, so the credentials are useless
+	Status     int           // of the response; 0 if there was none
+	RequestID  string        // the id that the provider's support asks for; "" if unknown
+	Cause      error         // the network error; nil if the provider responded
 }
 
 func (e *Error) Error() string {
@@ -74,8 +74,8 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// Classify finds the Error in err. Any other error, such as a context that ended, is Later: it says
-// nothing about the connection.
+// Classify finds the Error in err. Any other error, such as an ended context, is Later, because it
+// is unrelated to the connection.
 func Classify(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -87,9 +87,9 @@ func Classify(err error) *Error {
 	return e
 }
 
-// Code returns s if it has the shape of a code, else [CodeUnknown]: codes are shown where untrusted
-// text must not be. No provider's code has digits, and every token has, so a response that repeats
-// a token in place of a code is rejected.
+// Code returns s if it has the shape of a code, or else [CodeUnknown]. Codes are shown where
+// untrusted text must not be. No provider's code contains digits, but every token does. So a
+// response that repeats a token in place of a code is rejected.
 func Code(s string) string {
 	if s == "" || len(s) > 96 {
 		return CodeUnknown
@@ -103,6 +103,6 @@ func Code(s string) string {
 	return s
 }
 
-// ErrForged is what a [Webhooker] returns for an event that the provider did not sign, or did not
-// sign recently.
+// ErrForged is the error of a [Webhooker] for an event that the provider did not sign, or signed
+// too long ago.
 var ErrForged = errs.New(errs.InvalidSignature, "this webhook event is not signed by the provider")

@@ -16,12 +16,11 @@ const (
 const MaxRaw = 16 << 10
 
 // Credentials are a provider's secrets for a connection, as JSON that only the provider
-// understands. They are stored sealed; everything that formats, logs or encodes them gets a
-// placeholder.
+// understands. They are stored sealed. Formatting, logging or encoding them writes a placeholder.
 type Credentials json.RawMessage
 
-// Open reads stored credentials into out. It refuses those that are of another kind, or not
-// complete.
+// Open reads stored credentials into out. It returns an error if they are of another kind or
+// incomplete.
 func (c Credentials) Open(provider string, out any, complete func() bool) error {
 	if json.Unmarshal(c, out) == nil && complete() {
 		return nil

@@ -18,7 +18,8 @@ func NewBad(row []byte, id, account string, why Reason) Bad {
 	return b
 }
 
-// Latest keeps the last row of each id, in order: a page names a row once.
+// Latest keeps only the last row of each id, because a page must contain a row once. The order
+// stays.
 func Latest(rows []Transaction) []Transaction {
 	type key struct{ account, id string }
 	last := make(map[key]int, len(rows))
@@ -37,14 +38,23 @@ func Latest(rows []Transaction) []Transaction {
 	return out
 }
 
-// An OptionalString is empty if a provider sends anything but a string: an optional field must not
-// make a row unreadable.
+// StringField returns a field of an unreadable row, or "" if the field is not a string.
+func StringField(row []byte, name string) string {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(row, &fields) // a value that is not an object has no fields
+	var s OptionalString
+	_ = json.Unmarshal(fields[name], &s)
+	return string(s)
+}
+
+// An OptionalString is empty if a provider sends anything but a string: a wrong optional field must
+// not make a row unreadable.
 type OptionalString string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *OptionalString) UnmarshalJSON(b []byte) error {
-	// as it stands, and nearly always: a decoder for each text of each row would be half of reading
-	// a page
+	// Nearly all strings need no decoding. Decoding each of them would take half the time of
+	// reading a page.
 	if n := len(b) - 1; n > 0 && b[0] == '"' && b[n] == '"' && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
 		*l = OptionalString(b[1:n])
 		return nil

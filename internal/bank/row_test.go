@@ -7,7 +7,7 @@ import (
 	"coffer/internal/bank"
 )
 
-// A loose string is what a decoder makes of a string, and empty for all else.
+// An OptionalString is what a decoder makes of a string, and empty for any other value.
 func TestOptionalString(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{

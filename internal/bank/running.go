@@ -7,46 +7,46 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A Closing is what an account held when a day was over: debts are negative.
+// A Closing is an account's balance at the end of a day. Debts are negative.
 type Closing struct {
 	Day   time.Time
 	Asset money.Amount
-	// Since is a day: its source lists every row that was booked after it and up to Day. Zero if
-	// that is not known.
+	// Since is a day. The source lists every row that was booked after Since and up to Day. It is
+	// zero if that is not known.
 	Since time.Time
 	// Moment marks a balance of some moment within the day.
 	Moment bool
 }
 
-// The evidence that a running balance needs before it is used.
+// How much evidence a running balance needs before it is used.
 const (
-	runningPairs   = 5 // rows one after another
+	runningPairs   = 5 // pairs of consecutive rows
 	runningPercent = 60
 )
 
 // A Running collects the balances that rows state after each of them. Neither banks nor files say
-// whether a card's balance is a debt, or which row comes first: the rows prove it, because the
+// whether a card's balance is a debt, or which row comes first. The rows prove both, because the
 // balance moves by their amounts. The zero value is ready for use.
 type Running struct {
 	pairs int
-	// How many pairs fit, if the oldest row comes first (down) or the newest (up), and if the
-	// balance is money in the account (0) or a debt (1).
+	// How many pairs are consistent, if the oldest row comes first (down) or the newest (up), and
+	// if the balance is money in the account (index 0) or a debt (index 1).
 	down, up [2]int
 	before   *runningRow
 	days     map[time.Time]*runningDay
-	latest   time.Time // the day of the row before
+	latest   time.Time // the day of the previous row
 }
 
 type runningRow struct{ amount, balance int64 }
 
 type runningDay struct {
 	first, last money.Amount
-	broken      bool    // its rows are not together, or one of them states no balance
-	misplaced   [2]bool // among its neighbors, if the oldest row comes first or the newest
+	broken      bool    // its rows are not consecutive, or a row states no balance
+	misplaced   [2]bool // out of date order, if the oldest row comes first (0) or the newest (1)
 }
 
-// Add takes the next row. Rows come in the order of the bank or file; the balance is nil if the row
-// states none.
+// Add adds the next row. Rows must come in the order of the bank or file. The balance is nil if the
+// row states none.
 func (r *Running) Add(day time.Time, amount money.Amount, balance *money.Amount) {
 	if r.days == nil {
 		r.days = map[time.Time]*runningDay{}
@@ -79,7 +79,7 @@ func (r *Running) Add(day time.Time, amount money.Amount, balance *money.Amount)
 	r.before = &now
 }
 
-// compare looks how the balance moved between two rows. A positive amount is money out.
+// compare checks how the balance moved between two rows. A positive amount is money out.
 func (r *Running) compare(before, now runningRow) {
 	r.pairs++
 	moved := now.balance - before.balance
@@ -97,7 +97,7 @@ func (r *Running) compare(before, now runningRow) {
 	}
 }
 
-// misplacedDays counts the days that do not stand between their neighbors.
+// misplacedDays counts the days that are out of date order.
 func (r *Running) misplacedDays(at int) (n int) {
 	for _, d := range r.days {
 		if d.misplaced[at] {
@@ -107,8 +107,9 @@ func (r *Running) misplacedDays(at int) (n int) {
 	return n
 }
 
-// Closings are the balances at the end of each day, oldest first, or none if the rows do not prove
-// what they mean. Days whose rows are not together, or not between their neighbors, are left out.
+// Closings returns the balances at the end of each day, oldest first. It returns none if the rows
+// do not prove the meaning of the balance. It leaves out days whose rows are not consecutive or
+// that are out of date order.
 func (r *Running) Closings() []Closing {
 	best := max(r.down[0], r.down[1], r.up[0], r.up[1])
 	if r.pairs < runningPairs || best*100 < r.pairs*runningPercent {
@@ -116,10 +117,10 @@ func (r *Running) Closings() []Closing {
 	}
 	owed := max(r.down[1], r.up[1])
 	if owed == max(r.down[0], r.up[0]) {
-		return nil // they prove both, so neither
+		return nil // both meanings fit, so nothing is proven
 	}
 	upward := max(r.up[0], r.up[1]) == best
-	if upward && max(r.down[0], r.down[1]) == best { // equal amounts fit both ways; the dates decide
+	if upward && max(r.down[0], r.down[1]) == best { // the rows fit both orders; the dates decide
 		upward = r.misplacedDays(0) > r.misplacedDays(1)
 	}
 	at := 0

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A stated row: day of May 2026, cents, balance in cents.
+// A statedRow is a row with a day of May 2026, an amount in cents and a balance in cents.
 type statedRow struct {
 	day            int
 	cents, balance int64
@@ -33,8 +33,8 @@ func closings(rows []statedRow, mute ...int) map[int]int64 {
 	return out
 }
 
-// A file or a bank may begin with either end, and write a card's balance as money or as a debt: the
-// amounts prove which. An order or a sign without proof is not used.
+// A file or a bank may begin with the oldest or the newest row, and write a card's balance as money
+// or as a debt. The amounts prove which is the case. An order or a sign without proof is not used.
 func TestRunning(t *testing.T) {
 	t.Parallel()
 	rows := []statedRow{
@@ -83,7 +83,7 @@ func TestRunning(t *testing.T) {
 			t.Errorf("%s: %v, want none", name, got)
 		}
 	}
-	// the rows of the 2nd stand around another day, and one of the 9th states nothing
+	// the rows of the 2nd are before and after another day, and one of the 9th states no balance
 	mixed := []statedRow{
 		{1, 100, 9900},
 		{2, 250, 9650},

@@ -9,63 +9,63 @@ import (
 	"time"
 )
 
-// A Spec describes a provider before anyone has configured it. Every provider's package exports
-// one, and package all lists them; settings, environment variables, enumerations, help texts and
-// webhook addresses are made from that list.
+// A Spec describes a provider before it is configured. Every provider's package exports one, and
+// package all lists them. Settings, environment variables, enumerations, help texts and webhook
+// addresses follow from that list.
 type Spec struct {
-	// Name is how the provider is stored and named in the interface: lower-case letters and digits.
+	// Name is the provider's name in the database and the API: lower-case letters and digits.
 	Name string
-	// Title is how people know it.
+	// Title is its display name.
 	Title string
-	// Kind says what sort of service it is.
+	// Kind is the kind of service.
 	Kind Kind
-	// Countries are where its banks are, as ISO 3166 codes; none means everywhere.
+	// Countries lists where its banks are, as ISO 3166 codes; none means everywhere.
 	Countries []string
-	// Guide is the address of the page where a household gets the values of the fields.
+	// Guide is the address of the page where a household gets the values of Fields, or those that
+	// the member enters in [Spec.Link].
 	Guide string
-	// Link is how banks are connected. Its Way is "" if the provider is no [Linker], and [ByForm]
-	// if it is a [Former].
+	// Link describes how banks are connected. Its Way is "" if the provider is not a [Linker], and
+	// [ByForm] if it is a [Former].
 	Link Link
-	// Fields are its configuration. The interface never shows their values; it shows how they end.
-	// If none of them is required, the provider needs no configuration: banks can be connected at
-	// once.
+	// Fields are its configuration. The interface shows only the last characters of a value. If no
+	// field is required, the provider needs no configuration: banks can be connected at once.
 	Fields []Field
-	// Given lists the parts of what [Linker.Exchange] takes, for callers that run the widget
+	// Given lists the parts of the input of [Linker.Exchange], for callers that run the widget
 	// themselves.
 	Given string
-	// Script starts the widget of an [Embedder]: JavaScript that adds a function named
+	// Script starts the widget of an [Embedder]. It is JavaScript that adds a function named
 	// [Widget.Connect] to widgets.
 	Script string
-	// Type is a nil of the type that New makes. The interfaces which that type implements are the
-	// capabilities.
+	// Type is a nil value of the type that New returns. The capability interfaces that this type
+	// implements are the provider's capabilities.
 	Type Provider
-	// New makes the provider. It is nil if there is nothing to ask: files are uploaded.
+	// New creates the provider. It is nil if there is no service to call, as for uploaded files.
 	New func(Values) (Provider, error)
 }
 
 // A Field is one part of a provider's configuration. The variable of the field client_id of the
 // provider bank is COFFER_BANK_CLIENT_ID.
 type Field struct {
-	// Name is the field's name in the interface, in snake case.
+	// Name is the field's name in the API, in snake case.
 	Name string
-	// Title is how forms label it.
+	// Title is the label in forms.
 	Title string
-	// Doc says what it is and where to find it.
+	// Doc says what the field is and where to find the value.
 	Doc string
-	// Required marks fields that cannot be cleared. A provider with none of them set is not
+	// Required marks fields that cannot be cleared. Unless one of them is set, the provider is not
 	// configured.
 	Required bool
-	// PEM marks certificates and keys. Their variable names a file.
+	// PEM marks certificates and keys. Their environment variables name a file.
 	PEM bool
-	// Local marks fields that only the server's environment may set. A caller who could set an
-	// address through the interface would receive the secrets.
+	// Local marks fields that only the server's environment may set. If callers could set such an
+	// address through the API, they could redirect the secrets to themselves.
 	Local bool
-	// MaxLen is the most characters of a value; 0 means 200, or 20,000 of PEM.
+	// MaxLen is the maximum number of characters of a value; 0 means 200, or 20,000 for PEM.
 	MaxLen int
-	// Values are the only values there are, and the first is the default. Only [Environment] has
+	// Values are the only allowed values; the first one is the default. Only [Environment] has
 	// them.
 	Values []string
-	// Example is a value for the help.
+	// Example is a value for help texts.
 	Example string
 }
 
@@ -75,9 +75,9 @@ type Kind string
 // The kinds of providers.
 const (
 	Aggregator  Kind = "aggregator"   // a company signs in at banks for the household
-	OpenBanking Kind = "open_banking" // the bank's own interface, by its consent page
+	OpenBanking Kind = "open_banking" // the bank's own API, with its consent page
 	Token       Kind = "token"        // the household pastes a token
-	FileKind    Kind = "files"        // nobody is asked: the household uploads files
+	FileKind    Kind = "files"        // the household uploads files
 )
 
 // Enum lists the values of the type.
@@ -92,49 +92,50 @@ type Way string
 const (
 	ByPage     Way = "page"     // a page with the provider's widget, which a link session opens
 	ByForm     Way = "form"     // values that the member enters in coffer
-	ByRedirect Way = "redirect" // the bank's own page, which leads back
+	ByRedirect Way = "redirect" // the bank's own page, which redirects back
 )
 
 // Enum lists the values of the type.
 func (Way) Enum() []string { return []string{string(ByPage), string(ByForm), string(ByRedirect)} }
 
-// A Link says how banks are connected through a provider, so that a form can ask for what it takes.
+// A Link describes how banks are connected through a provider, so that a form can ask for the
+// values.
 type Link struct {
 	Way Way
-	// Fields are what the member enters.
+	// Fields are the values that the member enters.
 	Fields []Field
-	// Institutions means that the member chooses the bank first, in a list of the provider.
+	// Institutions means that the member first chooses the bank from a list of the provider.
 	Institutions bool
 }
 
 // Field returns the field of that name.
 func (l Link) Field(name string) (Field, bool) { return find(l.Fields, name) }
 
-// CSV is the provider's name of connections that people upload files into.
+// CSV is the provider name of connections for uploaded files.
 const CSV = "csv"
 
-// Manual stands where a provider is named for accounts that no bank keeps: the household writes
-// them down itself.
+// Manual is the provider name of accounts whose transactions the household enters itself.
 const Manual = "manual"
 
-// Files stands in the list of providers for files: nothing is asked, configured or synced.
+// Files is the entry for statement files in the list of providers. It has no configuration and no
+// sync.
 var Files = Spec{Name: CSV, Title: "Files", Kind: FileKind}
 
-// Environment is the field that says which of a provider's systems is asked.
+// Environment is the field that chooses which of a provider's systems coffer calls.
 const Environment = "environment"
 
-// Environments are the values that the field Environment can have. A provider has some of them.
+// Environments are the possible values of the field Environment. A provider allows some of them.
 var Environments = []string{"sandbox", "development", "production"}
 
-// Values are a provider's configuration, by the names of its fields. Everything that formats, logs
-// or encodes them gets a placeholder.
+// Values are a provider's configuration, by the names of its fields. Formatting, logging or
+// encoding them writes a placeholder.
 type Values map[string]string
 
 const noValues = "[values]"
 
 func (v Values) String() string { return noValues }
 
-// Format gives every verb the placeholder.
+// Format writes the placeholder for every verb.
 func (v Values) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, noValues) }
 
 // LogValue keeps the values out of logs.
@@ -143,7 +144,21 @@ func (v Values) LogValue() slog.Value { return slog.StringValue(noValues) }
 // MarshalJSON keeps the values out of responses.
 func (v Values) MarshalJSON() ([]byte, error) { return []byte(`"` + noValues + `"`), nil }
 
-// Remote reports whether the provider is asked over the network, so that it is configured and
+// A Guided provider may be configured to call another server, which has its own [Spec.Guide].
+type Guided interface {
+	// Guide is the address of the page, or "" for the usual one.
+	Guide() string
+}
+
+// GuideOf returns the address of [Spec.Guide] for a configured provider. P may be nil.
+func (s Spec) GuideOf(p Provider) string {
+	if g, ok := p.(Guided); ok && g.Guide() != "" {
+		return g.Guide()
+	}
+	return s.Guide
+}
+
+// Remote reports whether coffer calls the provider over the network, so that it is configured and
 // synced.
 func (s Spec) Remote() bool { return s.New != nil }
 
@@ -153,8 +168,7 @@ func (s Spec) Webhooks() bool {
 	return ok
 }
 
-// MinInterval is the shortest time between two syncs that can bring something new; 0 if nothing is
-// synced.
+// MinInterval is the shortest useful time between two syncs, or 0 if the provider is not synced.
 func (s Spec) MinInterval() time.Duration {
 	if !s.Remote() {
 		return 0
@@ -181,13 +195,14 @@ func (s Spec) Ready() bool {
 	return s.Remote() && !slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Required })
 }
 
-// Configured reports whether the values configure the provider, rightly or not.
+// Configured reports whether the provider's required values are present; it does not check that
+// they are right.
 func (s Spec) Configured(v Values) bool {
 	return s.Ready() ||
 		s.Remote() && slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Required && v[f.Name] != "" })
 }
 
-// Default is the value of a field that nobody has set.
+// Default is the value of a field that is not set.
 func (f Field) Default() string {
 	if len(f.Values) == 0 {
 		return ""
@@ -198,7 +213,7 @@ func (f Field) Default() string {
 // Secret reports whether the interface never shows the field's value.
 func (f Field) Secret() bool { return f.Name != Environment }
 
-// Limit is the most characters that a value may have.
+// Limit is the maximum number of characters of a value.
 func (f Field) Limit() int {
 	switch {
 	case f.MaxLen > 0:

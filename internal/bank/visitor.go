@@ -16,10 +16,11 @@ import (
 	"coffer/internal/platform/reach"
 )
 
-// A Visitor makes HTTP calls to hosts whose addresses are in credentials, so a stranger may have
-// chosen them. It goes to public hosts over HTTPS only, follows no redirect, and opens a new
-// connection for each call, so that a name is judged by what it resolves to at that moment. The one
-// exception is the home address of the configuration: a server of the household, or a simulator.
+// A Visitor makes HTTP calls to hosts whose addresses come from credentials, so a stranger may have
+// chosen them. It calls only public hosts over HTTPS and follows no redirects. It opens a new
+// connection for each call, so that it checks the address to which the name resolves at that
+// moment. The one exception is the home address in the configuration: a server of the household, or
+// a simulator.
 type Visitor struct {
 	client Client
 	home   string // scheme, host and port; "" if there is none
@@ -53,8 +54,8 @@ func NewVisitor(provider, home string) (*Visitor, error) {
 	return v, nil
 }
 
-// Judge returns an error if the visitor would not go to this address. It asks nobody, so a name may
-// still turn out to lead inward when it is called.
+// Judge returns an error if the visitor must not call this address. It does not resolve names, so a
+// name may still turn out to lead to a private address when it is called.
 func (v *Visitor) Judge(u *url.URL) error {
 	if v.home != "" && origin(u) == v.home {
 		return nil
@@ -70,8 +71,9 @@ func (v *Visitor) Judge(u *url.URL) error {
 	return nil
 }
 
-// Do makes the call to an address that was judged; [Call.Path] is added to it. Errors are those of
-// [Client.Do], or of class Permanent if the address leads inward: then nothing was sent.
+// Do calls an address that Judge accepts; [Call.Path] is appended to it. Its errors are those of
+// [Client.Do]. If the address is not public, the error is of class Permanent and no request was
+// sent.
 func (v *Visitor) Do(ctx context.Context, base *url.URL, call Call) (Answer, error) {
 	if v.Judge(base) != nil {
 		return Answer{}, v.client.broken(errInward)
@@ -79,12 +81,12 @@ func (v *Visitor) Do(ctx context.Context, base *url.URL, call Call) (Answer, err
 	return v.client.ask(ctx, origin(base)+strings.TrimRight(base.EscapedPath(), "/")+call.Path, call)
 }
 
-// Malformed is [Client.Malformed].
+// Malformed returns the same error as [Client.Malformed].
 func (v *Visitor) Malformed() *Error { return v.client.Malformed() }
 
 var errInward = errors.New("the address must be public: it leads to this machine, a private network or nowhere")
 
-// origin is what an address says before its path.
+// origin returns the scheme and the host of an address.
 func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 func hostPort(u *url.URL) string {
@@ -95,7 +97,7 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// A visit dials public addresses, and its home.
+// A visit dials public addresses and its home address.
 type visit struct{ home string }
 
 func (d visit) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -106,7 +108,7 @@ func (d visit) dial(ctx context.Context, network, address string) (net.Conn, err
 	return n.DialContext(ctx, network, address)
 }
 
-// public sees each address that a name resolved to, right before it is connected to.
+// public rejects each resolved address that is not public, right before the connection.
 func public(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !reach.Public(at.Addr()) {

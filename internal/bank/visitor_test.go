@@ -15,8 +15,7 @@ import (
 	"coffer/internal/bank"
 )
 
-// resolved makes every name lead to one address, until the test ends. It answers as a name server
-// does.
+// resolved makes every name resolve to one address until the test ends. It runs a small DNS server.
 func resolved(t *testing.T, to *atomic.Pointer[netip.Addr]) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -33,7 +32,7 @@ func resolved(t *testing.T, to *atomic.Pointer[netip.Addr]) {
 			for end < n && buf[end] != 0 {
 				end += 1 + int(buf[end])
 			}
-			end += 5 // the empty label, type and class
+			end += 5 // the empty label, the type and the class
 			at := *to.Load()
 			out := slices.Clone(buf[:min(end, n)])
 			copy(out[2:12], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
@@ -44,7 +43,7 @@ func resolved(t *testing.T, to *atomic.Pointer[netip.Addr]) {
 				out = append(out, 0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(len(raw)))
 				out = append(out, raw...)
 			}
-			_, _ = server.WriteTo(out, from) // who does not get it asks again
+			_, _ = server.WriteTo(out, from) // a client that gets no response asks again
 		}
 	}()
 	before := net.DefaultResolver
@@ -54,8 +53,8 @@ func resolved(t *testing.T, to *atomic.Pointer[netip.Addr]) {
 	t.Cleanup(func() { net.DefaultResolver = before; _ = server.Close() })
 }
 
-// A name in credentials that resolves to this machine or a private network is refused before a
-// connection is opened, whatever it was when the credentials were stored.
+// A name in credentials may resolve to this machine or a private network. It is rejected before a
+// connection is opened, even if it was public when the credentials were stored.
 func TestNamesThatLeadInward(t *testing.T) { //nolint:paralleltest // it replaces the resolver
 	var at atomic.Pointer[netip.Addr]
 	resolved(t, &at)
@@ -100,13 +99,13 @@ func TestNamesThatLeadInward(t *testing.T) { //nolint:paralleltest // it replace
 	if n := arrived.Load(); n != 0 {
 		t.Errorf("%d connections arrived", n)
 	}
-	at.Store(new(netip.MustParseAddr("127.0.0.1"))) // the control: the same name where the environment allows it
+	at.Store(new(netip.MustParseAddr("127.0.0.1"))) // the control: the same name is allowed as the home address
 	if e := bank.Classify(ask(address.Scheme + "://" + address.Host)); e.Code == bank.CodeAddress || arrived.Load() == 0 {
 		t.Errorf("control: %+v, %d connections", e, arrived.Load())
 	}
 }
 
-// What a host in credentials leads on to is not asked.
+// A redirect by a host in credentials is not followed.
 func TestVisitorsFollowNobody(t *testing.T) {
 	t.Parallel()
 	var inside atomic.Int64

@@ -8,14 +8,15 @@ import (
 	"sync"
 )
 
-// An Adaption is a change of requests that a server asks for by rejecting one.
+// An Adaption is a change of requests that a server requires, as its rejection shows.
 type Adaption struct {
 	Name  string
-	Parts []string // all of these are in the server's message, in lower case
+	Parts []string // the server's message contains all of these, in lower case
 	Note  string   // describes the change
 }
 
-// Adapter makes each adaption of a table once for each model, and remembers it.
+// An Adapter makes each adaption of a table at most once per model, and remembers it for later
+// requests.
 type Adapter struct {
 	Table []Adaption
 
@@ -23,8 +24,9 @@ type Adapter struct {
 	made map[string][]string // names by model
 }
 
-// Ask asks until the server has no complaint that the table knows. try gets the names of the
-// adaptions to make; its error carries the server's message in [RejectedError].
+// Ask calls try until the server accepts the request, or rejects it for a reason that is not in the
+// table. try gets the names of the adaptions to make. Its error carries the server's message in
+// [RejectedError].
 func (a *Adapter) Ask(model string, try func(made []string) (Reply, error)) (Reply, error) {
 	var notes []string
 	for {
@@ -47,7 +49,7 @@ func (a *Adapter) Ask(model string, try func(made []string) (Reply, error)) (Rep
 	}
 }
 
-// maxModels bounds what is remembered; names of models come from settings and callers.
+// maxModels limits how many models are remembered. Names of models come from settings and callers.
 const maxModels = 100
 
 func (a *Adapter) known(model string) []string {
@@ -78,7 +80,8 @@ func (a *Adapter) next(message string, made []string) (Adaption, bool) {
 	return Adaption{}, false
 }
 
-// A RejectedError is a request that was not accepted, with the message that says why.
+// A RejectedError is the error for a request that the server did not accept, with the server's
+// message.
 type RejectedError struct {
 	Err     *Error
 	Message string
@@ -89,8 +92,8 @@ func (r *RejectedError) Error() string { return r.Err.Error() }
 // Unwrap returns the classified failure.
 func (r *RejectedError) Unwrap() error { return r.Err }
 
-// Reject makes an error of an answer whose status is not well. A request that was not accepted can
-// be adapted to.
+// Reject returns the error of an answer with an error status. If the server did not accept the
+// request, that is a RejectedError, and the client may adapt the request.
 func (h *Host) Reject(a *Answer) error {
 	e, message := h.Refusal(a)
 	e.RequestID = RequestID(a.Header)

@@ -30,29 +30,29 @@ type Post struct {
 	Once   bool // no retries
 }
 
-// An Answer is a response that has begun. Reading it is bounded in time and size.
+// An Answer is a response that has begun. Its body has a maximum size and must arrive in time.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   io.Reader
 }
 
-// Streamed reports whether the answer is a stream of events. A server may ignore that it was asked
-// for one.
+// Streamed reports whether the answer is a stream of events. A server may ignore the request for a
+// stream.
 func (a *Answer) Streamed() bool {
 	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	return kind == "text/event-stream"
 }
 
-// Fail returns an error of this host with a server's words, which may be empty.
+// Fail returns an error of this host with the server's message, which may be empty.
 func (h *Host) Fail(class Class, code, message string) *Error {
 	e := Fail(h.provider, class, code)
-	e.Said = h.quote(message)
+	e.Reply = h.quote(message)
 	return e
 }
 
-// Ask posts and lets read make a reply of the answer. Failures that pass and are not billed are
-// tried again, after the time that the server asks for if that is short.
+// Ask sends a request, and read turns the answer into a reply. Temporary failures that are not
+// billed are retried. If the server asks for a wait before that, Ask waits if the wait is short.
 func (h *Host) Ask(ctx context.Context, p Post, read func(*Answer) (Reply, error)) (Reply, error) {
 	for retries := 0; ; retries++ {
 		r, err := h.once(ctx, p, read)
@@ -77,7 +77,7 @@ func (h *Host) Ask(ctx context.Context, p Post, read func(*Answer) (Reply, error
 }
 
 // pause returns how long to wait before a retry: as long as the server asks for, else longer each
-// time, spread so that several callers do not come back at once.
+// time. A random part keeps several callers from returning at once.
 func (h *Host) pause(asked time.Duration, retries int) time.Duration {
 	if asked > 0 {
 		return asked
@@ -112,7 +112,7 @@ func (h *Host) once(ctx context.Context, p Post, read func(*Answer) (Reply, erro
 	defer func() { _ = resp.Body.Close() }()
 	w.from = resp.Body
 	a := &Answer{resp.StatusCode, resp.Header, w}
-	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") { // we did not ask for it
+	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") { // we did not request it
 		unzipped, err := gzip.NewReader(resp.Body)
 		if err != nil {
 			return Reply{}, h.lost(ctx, err, resp.StatusCode < 300)
@@ -127,7 +127,7 @@ func (h *Host) once(ctx context.Context, p Post, read func(*Answer) (Reply, erro
 		e := h.Fail(Broken, CodeTooLarge, "")
 		e.Status = a.Status
 		return Reply{}, e
-	case w.failed != nil: // whatever read made of half an answer
+	case w.failed != nil: // ignore what read made of an incomplete answer
 		return Reply{}, h.lost(ctx, w.failed, a.Status < 300)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -138,8 +138,8 @@ func (h *Host) once(ctx context.Context, p Post, read func(*Answer) (Reply, erro
 
 var errTooSlow = errors.New("the response took too long")
 
-// lost classifies a connection that could not be made or that ended early. Once the request is on
-// its way, nobody knows whether the server works on it.
+// lost classifies a connection that could not be made or that ended early. Once the request has
+// been sent, it is unknown whether the server works on it.
 func (h *Host) lost(ctx context.Context, err error, billed bool) *Error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
@@ -159,7 +159,7 @@ func (h *Host) lost(ctx context.Context, err error, billed bool) *Error {
 	return e
 }
 
-// noticed notices that a request's body is being sent.
+// noticed records when a request's body begins to be sent.
 type noticed struct {
 	io.ReadCloser
 	sent *atomic.Bool
@@ -170,13 +170,13 @@ func (n *noticed) Read(b []byte) (int, error) {
 	return n.ReadCloser.Read(b)
 }
 
-// watched is a body that must keep coming and end in time.
+// watched is a body that must keep arriving, and must end in time.
 type watched struct {
 	from   io.Reader
 	timer  *time.Timer
 	limits Limits
 	left   int64
-	over   bool  // it was larger than it may be
+	over   bool  // it was larger than the limit
 	failed error // of the connection
 }
 
@@ -199,8 +199,8 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Wait returns how long the headers of a failed answer ask the client to wait, and whether they say
-// outright that it should retry or not.
+// Wait returns how long the headers of a failed answer ask the client to wait. retry is nil unless
+// the headers say explicitly whether to retry.
 func Wait(header http.Header, now time.Time) (wait time.Duration, retry *bool) {
 	switch header.Get("X-Should-Retry") {
 	case "true":

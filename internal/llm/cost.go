@@ -7,17 +7,17 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A Usage is what a server says it counted. Input tokens are those that were neither read from nor
-// written to its cache.
+// A Usage is the server's count of tokens. Input counts only tokens that were neither read from nor
+// written to the server's cache.
 type Usage struct {
 	Input, CacheRead, CacheWrite, Output int64
-	Known                                bool // false if the server did not say, or said nonsense
+	Known                                bool // false if the server reported nothing, or an impossible count
 }
 
 // Prompt returns the size of the whole prompt in tokens.
 func (u Usage) Prompt() int64 { return sum(sum(u.Input, u.CacheRead), u.CacheWrite) }
 
-// NewUsage returns a known usage, unless a number is negative.
+// NewUsage returns a known usage. If a number is negative, the usage is unknown.
 func NewUsage(input, cacheRead, cacheWrite, output int64) Usage {
 	if min(input, cacheRead, cacheWrite, output) < 0 {
 		return Usage{}
@@ -25,13 +25,12 @@ func NewUsage(input, cacheRead, cacheWrite, output int64) Usage {
 	return Usage{input, cacheRead, cacheWrite, output, true}
 }
 
-// A Price is what a million tokens cost.
+// A Price is the price of a million tokens of each kind.
 type Price struct {
 	Input, CacheRead, CacheWrite, Output money.Micros
 }
 
-// tooMuch is the largest cost there is. Numbers that are too large to be true cost as much as that,
-// never little.
+// tooMuch is the highest possible cost. Counts that are too large for a calculation cost that much.
 const tooMuch = money.Micros(1e18 - 1)
 
 // Cost returns the price of a usage, rounded up.
@@ -41,13 +40,13 @@ func (p Price) Cost(u Usage) money.Micros {
 		part{u.Output, p.Output})
 }
 
-// Bound returns the most that a call can cost, however its prompt is cached.
+// Bound returns the maximum cost of a call, regardless of how its prompt is cached.
 func (p Price) Bound(promptTokens, maxTokens int64) money.Micros {
 	return cost(part{promptTokens, max(p.Input, p.CacheRead, p.CacheWrite)}, part{maxTokens, p.Output})
 }
 
-// Affordable returns how many tokens of a reply the rest of a budget pays for after a prompt of
-// that size: the largest number whose Bound is within rest.
+// Affordable returns the largest number of reply tokens whose Bound is within rest, for a prompt of
+// that size.
 func (p Price) Affordable(promptTokens int64, rest money.Micros) int64 {
 	left := rest - p.Bound(promptTokens, 0)
 	switch {
@@ -70,8 +69,8 @@ type part struct {
 	price  money.Micros
 }
 
-// cost adds up parts and rounds the sum up, once: parts rounded up each would add up to more than
-// the bound of all of them.
+// cost adds up the parts and rounds the sum up once. Rounding each part up could give more than the
+// Bound of all parts.
 func cost(parts ...part) money.Micros {
 	var hi, lo uint64
 	for _, p := range parts {
@@ -96,7 +95,7 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// Bytes returns the size of what a request says: system prompt, tools and turns.
+// Bytes returns the size of a request's content: system prompt, tools and turns.
 func (r Request) Bytes() int64 {
 	n := len(r.System)
 	for _, t := range r.Tools {
@@ -111,21 +110,22 @@ func (r Request) Bytes() int64 {
 	return int64(n)
 }
 
-// A Prompt is the size of an earlier request of a conversation, and what its server counted.
+// A Prompt is the size of an earlier request of a conversation, and the server's count of its
+// tokens.
 type Prompt struct {
 	Bytes  int64
-	Tokens int64 // 0 if the server did not say
+	Tokens int64 // 0 if the server did not report it
 }
 
 const (
 	aroundTools = 1000 // tokens that a server adds around tools and turns
 	aroundTurns = 200  // tokens that it adds around turns that are new
-	bytesPer    = 6    // no text of ours has so many bytes per token
+	bytesPer    = 6    // more bytes per token than any text of ours has
 )
 
-// PromptBound returns the most tokens that a request can have, without a tokenizer. No tokenizer
-// makes more tokens than there are bytes. After a call of the same conversation, whose size the
-// server reported, only what was added since is unknown.
+// PromptBound returns the maximum number of tokens that a request can have. It needs no tokenizer,
+// because no tokenizer makes more tokens than there are bytes. If the server has counted an earlier
+// request of the same conversation, only the bytes that were added since then are uncertain.
 func PromptBound(bytes int64, before Prompt) int64 {
 	bound := bytes + aroundTools
 	if before.Tokens > 0 && bytes >= before.Bytes && !WasCut(before) {
@@ -135,8 +135,8 @@ func PromptBound(bytes int64, before Prompt) int64 {
 }
 
 // WasCut reports whether a server counted far fewer tokens in a conversation's first prompt than
-// the prompt has: its context is too small and it dropped the beginning without saying so. A server
-// that reports nothing is not accused.
+// the prompt has. Such a server has a context that is too small, and drops the beginning without an
+// error. WasCut returns false for a server that reports no count.
 func WasCut(first Prompt) bool {
 	return first.Tokens > 0 && first.Bytes >= 2000 && first.Tokens < first.Bytes/bytesPer
 }

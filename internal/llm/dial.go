@@ -16,39 +16,39 @@ import (
 	"coffer/internal/platform/reach"
 )
 
-// Limits bound a call. Tests shorten them.
+// Limits are the limits of a call. Tests shorten them.
 type Limits struct {
 	First    time.Duration // until the first byte of the answer: a local model reads a long prompt for minutes
 	Between  time.Duration // until the next one
-	Whole    time.Duration // until the last one: a byte a second is not an answer
+	Whole    time.Duration // until the last byte: one byte per second is not an answer
 	Bytes    int64         // of the answer
-	Retries  int           // of what passes and is not billed
-	Patience time.Duration // the longest wait before a retry; a longer one is left to the caller
+	Retries  int           // of temporary failures that are not billed
+	Patience time.Duration // the longest wait before a retry; the caller must handle a longer one
 	Pause    time.Duration // before the first retry, doubled for each further one
 }
 
-// Usual are the limits that apply.
+// Usual are the default limits.
 var Usual = Limits{
 	First: 10 * time.Minute, Between: 2 * time.Minute, Whole: time.Hour, Bytes: 4 << 20, Retries: 3,
 	Patience: time.Minute, Pause: 500 * time.Millisecond,
 }
 
-// A Config is what a client is made of.
+// A Config configures a client.
 type Config struct {
 	BaseURL string // "" means the provider's own address
 	Key     string // "" if the server needs none
 	Limits  Limits // the zero value means [Usual]
 }
 
-// A Host is one address that can be asked, and no other: its scheme, host and port. It follows no
-// redirect, keeps no cookie, uses no proxy of the environment, and opens a new connection for each
-// call, so that a name is judged by what it resolves to at that moment.
+// A Host is the one address that a client may contact: its scheme, host and port. A Host follows no
+// redirects, stores no cookies, and uses no proxy from the environment. It opens a new connection
+// for each call, so that the address that a name resolves to at that moment is checked.
 type Host struct {
 	provider string
 	base     string // without a trailing slash
 	limits   Limits
 	http     *http.Client
-	// quote cleans a server's words. It is a function, because fmt would print a key in a field.
+	// quote cleans a server's message. It is a function, because fmt would print a key in a field.
 	quote func(string) quoted
 }
 
@@ -91,7 +91,7 @@ func Dial(provider string, c Config) (*Host, error) {
 // A dialler connects to one address.
 type dialler struct {
 	address string // host and port
-	plain   bool   // http: only to addresses at home
+	plain   bool   // plain HTTP: only to private and loopback addresses
 }
 
 var errElsewhere = errors.New("the address is not the configured one or not allowed: https cannot go to " +
@@ -105,7 +105,7 @@ func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, e
 	return n.DialContext(ctx, network, address)
 }
 
-// judge sees each address that the name resolved to, right before it is connected to.
+// judge checks each address that the name resolved to, right before the connection is made.
 func (d dialler) judge(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !reach.Allowed(at.Addr(), d.plain) {

@@ -13,15 +13,15 @@ import (
 type Class uint8
 
 const (
-	// Later is a failure that passes: of the network, or of a server that is busy.
+	// Later is a temporary failure: of the network, or of a busy server.
 	Later Class = iota
-	// Denied will not pass until a person acts: the key, the model or the money is refused.
+	// Denied lasts until a person acts: the server rejects the key or the model, or requires
+	// payment.
 	Denied
-	// Ours is a request that the server does not accept: a mistake in coffer, or a prompt that is
-	// too long.
+	// Ours is a request that the server does not accept because of a mistake in coffer, or because
+	// the prompt is too long.
 	Ours
-	// Broken is an answer that began and did not end well: cut off, too large, too slow or
-	// unreadable.
+	// Broken is an answer that began but was cut off, too large, too slow or unreadable.
 	Broken
 )
 
@@ -33,7 +33,7 @@ func (c Class) String() string { return classes[c] }
 const (
 	CodeNetwork   = "NETWORK"   // no connection, or a broken one
 	CodeTimeout   = "TIMEOUT"   // no first byte, or no next one, in time
-	CodeTooLarge  = "TOO_LARGE" // an answer larger than any can be
+	CodeTooLarge  = "TOO_LARGE" // an answer larger than any valid one
 	CodeMalformed = "MALFORMED" // an answer that does not follow the protocol
 	CodeBusy      = "BUSY"      // a limit of requests, or an overload
 	CodeServer    = "SERVER"    // the server failed
@@ -46,19 +46,19 @@ const (
 	CodeRequest   = "REQUEST"   // the request is not accepted
 )
 
-// An Error is a classified failure. Its message has neither the server's words nor a secret;
+// An Error is a classified failure. Its message contains neither the server's words nor a secret.
 // errs.Public turns it into PROVIDER_ERROR or PROVIDER_TIMEOUT, with Advice as the message.
 type Error struct {
 	Provider   string
 	Class      Class
 	Code       string
 	Advice     string         // what a person can do, in our words
-	Said       text.Untrusted // what the server said, without the key; "" if nothing
-	RetryAfter time.Duration  // of Later: how long to wait at least; 0 leaves it to the caller
-	// Billed means that the server may have done work and charges for it: the response began, or
-	// nobody knows whether it did. An error status is not billed.
+	Reply      text.Untrusted // the server's message, without the key; "" if there is none
+	RetryAfter time.Duration  // for Later: the minimum wait; 0 leaves it to the caller
+	// Billed means that the server may have done work and may charge for it: the response began, or
+	// it is unknown whether it did. An error status is not billed.
 	Billed    bool
-	Status    int // of the answer; 0 if none came
+	Status    int // of the answer; 0 if there was none
 	RequestID string
 	Cause     error // of the network; nil if the server answered
 }
@@ -123,7 +123,8 @@ func Fail(provider string, class Class, code string) *Error {
 	return &Error{Provider: provider, Class: class, Code: code, Advice: advice[code], Billed: class == Broken}
 }
 
-// quote makes a server's words fit to be shown: one line, bounded, without the key.
+// quote makes a server's message safe to show: one line, with a maximum length, and without the
+// key.
 func quote(message, key string) text.Untrusted {
 	if key != "" {
 		message = strings.ReplaceAll(message, key, "[key]")

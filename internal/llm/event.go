@@ -14,8 +14,9 @@ type Event struct {
 	Data []byte
 }
 
-// Events yields the events of a stream. Comments and unknown fields are skipped. An event that the
-// end of the stream cut off is not yielded: only the blank line after it makes it whole.
+// Events yields the events of a stream. It skips comments and unknown fields. It does not yield an
+// event that the end of the stream cut off, because only the blank line after an event completes
+// it.
 func (a *Answer) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewReader(a.Body)

@@ -10,14 +10,14 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A complaint is what a server says about a failure, in any of the shapes that servers use.
+// A complaint is a server's description of a failure, in any of the forms that servers use.
 type complaint struct {
 	words   string // type and code, in lower case
 	message string
 	status  int // if the body names one
 }
 
-// maxComplaint is how much of an error's body is read.
+// maxComplaint is the maximum number of bytes that are read of an error's body.
 const maxComplaint = 64 << 10
 
 func readComplaint(body []byte) complaint {
@@ -42,7 +42,7 @@ func readComplaint(body []byte) complaint {
 		Message string          `json:"message"`
 		Details json.RawMessage `json:"details"`
 	}
-	_ = json.Unmarshal(outer.Error, &inner) // what does not fit stays empty
+	_ = json.Unmarshal(outer.Error, &inner) // members of another type stay empty
 	c := complaint{message: inner.Message}
 	var details struct {
 		Code string `json:"error_code"`
@@ -60,7 +60,8 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// Types of errors that come in a stream, after a status that was well.
+// typeStatus lists the status for each type of error in a stream, whose response began with status
+// 200.
 var typeStatus = []struct {
 	word   string
 	status int
@@ -88,8 +89,8 @@ type sign struct {
 func byWords(c complaint) string   { return c.words }
 func byMessage(c complaint) string { return strings.ToLower(c.message) }
 
-// signs are looked for in this order, before the status decides. A message that only speaks of a
-// quota is a limit per minute at some servers, so the word counts in a code alone.
+// signs are checked in this order, before the status decides. At some servers a message with the
+// word quota only means a limit per minute, so that word counts only in a code.
 var signs = []sign{
 	{byWords, []string{"spend", "quota", "credit", "billing"}, Denied, CodeSpend},
 	{byMessage, []string{"credit balance", "spend limit", "spending limit", "api usage limits"}, Denied, CodeSpend},
@@ -108,14 +109,14 @@ var signs = []sign{
 	{byWords, []string{"model_not_found"}, Denied, CodeModel},
 }
 
-// Refusal reads an answer whose status is not well.
+// Refusal reads an answer with an error status.
 func (h *Host) Refusal(a *Answer) (*Error, string) {
-	body, _ := io.ReadAll(io.LimitReader(a.Body, maxComplaint)) // half a complaint is one too
+	body, _ := io.ReadAll(io.LimitReader(a.Body, maxComplaint)) // the part that was read is enough
 	return h.Complaint(a.Status, a.Header, body)
 }
 
-// Complaint classifies what a server says about a failure, and returns its message for a client to
-// adapt to. The status is 200 for an error in a stream.
+// Complaint classifies a server's description of a failure. It also returns the server's message,
+// so that a client can adapt its request. The status is 200 for an error in a stream.
 func (h *Host) Complaint(status int, header http.Header, body []byte) (*Error, string) {
 	c := readComplaint(body)
 	message := c.message
@@ -182,7 +183,7 @@ func bySign(c complaint, class Class, code string) (Class, string) {
 	return class, code
 }
 
-// RequestID returns what a server calls the request.
+// RequestID returns the server's id of the request.
 func RequestID(header http.Header) string {
 	for _, name := range []string{"Request-Id", "X-Request-Id"} {
 		if s := header.Get(name); s != "" {

@@ -25,7 +25,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// Cost is exact, and never above the bound of what was allowed.
+// Cost is exact, and never above the Bound for the allowed tokens.
 func FuzzCost(f *testing.F) {
 	f.Add(int64(1000), int64(50), int64(7), int64(800), int64(3_000_000), int64(300_000), int64(3_750_000), int64(15_000_000), int64(50_000))
 	f.Add(int64(math.MaxInt64), int64(1), int64(1), int64(1), int64(math.MaxInt64), int64(1), int64(1), int64(1), int64(0))
@@ -67,7 +67,7 @@ func TestPromptBound(t *testing.T) {
 		{13_000, Prompt{}, 14_000},
 		{15_000, Prompt{13_000, 4_000}, 4_000 + 2_000 + 200},
 		{15_000, Prompt{13_000, 14_900}, 16_000},
-		{15_000, Prompt{13_000, 100}, 16_000}, // a server that counts nonsense
+		{15_000, Prompt{13_000, 100}, 16_000}, // a server with an impossible count
 		{10_000, Prompt{13_000, 4_000}, 11_000},
 		{13_500, Prompt{13_000, math.MaxInt64}, 14_500},
 	} {

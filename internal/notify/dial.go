@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	maxAnswer  = 4 << 10  // bytes of an answer that are read before the connection is closed
-	maxHeaders = 16 << 10 // bytes of an answer's headers
+	maxAnswer  = 4 << 10  // bytes that are read of a response before the connection is closed
+	maxHeaders = 16 << 10 // maximum bytes of a response's headers
 	maxWait    = 24 * time.Hour
 )
 
-// A message is what is sent to an endpoint in one attempt.
+// A message is one attempt to send a notification to an endpoint.
 type message struct {
 	id      string // webhook-id, the same in every attempt
 	url     string
@@ -35,16 +35,17 @@ type message struct {
 	secrets [][]byte
 }
 
-// An outcome is how an attempt ended.
+// An outcome is the result of an attempt.
 type outcome struct {
-	status int           // 0 if there was no answer
+	status int           // 0 if there was no response
 	fault  string        // "" if the message was accepted
-	after  time.Duration // that the receiver wants to be left alone
+	after  time.Duration // how long the receiver asks the sender to wait
 	gone   bool          // the receiver wants no more messages
-	read   int64         // bytes of the answer's body
+	read   int64         // bytes of the response's body
 }
 
-// sign returns the webhook-signature header of Standard Webhooks: a signature for each secret.
+// sign returns the webhook-signature header of Standard Webhooks, with one signature for each
+// secret.
 func sign(secrets [][]byte, id string, at time.Time, body []byte) string {
 	out := make([]string, len(secrets))
 	for i, secret := range secrets {
@@ -56,8 +57,8 @@ func sign(secrets [][]byte, id string, at time.Time, body []byte) string {
 	return strings.Join(out, " ")
 }
 
-// send makes one attempt. It follows no redirect, keeps no cookie, uses no proxy, and opens a new
-// connection, so that the address is judged each time.
+// send makes one attempt. It follows no redirect, keeps no cookie and uses no proxy. It opens a new
+// connection, so that the address is checked each time.
 func send(ctx context.Context, m message, patience time.Duration) outcome {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -81,7 +82,7 @@ func send(ctx context.Context, m message, patience time.Duration) outcome {
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaders,
-		// HTTP/2 would let the receiver send megabytes before anybody reads them
+		// with HTTP/2, the receiver could send megabytes before anything reads them
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
 	defer transport.CloseIdleConnections()
@@ -100,7 +101,7 @@ func send(ctx context.Context, m message, patience time.Duration) outcome {
 	return o
 }
 
-// judgeAnswer reads an answer: 2xx is success, a redirect is not.
+// judgeAnswer evaluates a response. Only 2xx is a success, so a redirect is not.
 func judgeAnswer(res *http.Response) outcome {
 	o := outcome{status: res.StatusCode}
 	switch {
@@ -118,7 +119,8 @@ func judgeAnswer(res *http.Response) outcome {
 	return o
 }
 
-// retryAfter reads the header, in either of its forms; 0 if it says nothing.
+// retryAfter reads the header in either of its forms. It returns 0 if the header is missing or
+// invalid.
 func retryAfter(h string, now time.Time) time.Duration {
 	if s, err := strconv.Atoi(strings.TrimSpace(h)); err == nil {
 		return min(max(time.Duration(min(s, int(maxWait/time.Second)))*time.Second, 0), maxWait)
@@ -129,8 +131,8 @@ func retryAfter(h string, now time.Time) time.Duration {
 	return 0
 }
 
-// reason is an error in our own words: the text of the error has the whole address, which may be a
-// secret.
+// reason describes an error in coffer's own words. The error's text contains the whole address,
+// which may be a secret.
 func reason(err error) string {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -150,7 +152,7 @@ func reason(err error) string {
 	return "the connection to the endpoint failed"
 }
 
-// A dialler connects to endpoints. It is the only way out of this package.
+// A dialler connects to endpoints. Nothing else in this package opens connections.
 type dialler struct {
 	plain bool // http: only to this machine and its network
 }
@@ -163,7 +165,7 @@ func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, e
 	return n.DialContext(ctx, network, address)
 }
 
-// judge sees each address that the name resolved to, right before it is connected to.
+// judge checks each address to which the name resolved, right before the connection.
 func (d dialler) judge(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !reach.Allowed(at.Addr(), d.plain) {

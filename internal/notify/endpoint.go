@@ -17,7 +17,7 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// mostEndpoints is how many a household may have.
+// mostEndpoints is the maximum number of endpoints of a household.
 const mostEndpoints = 20
 
 // An Endpoint is an address to which notifications are sent.
@@ -38,18 +38,18 @@ type Endpoint struct {
 const columns = `id, short_id, url, description, events, content, enabled, disabled_reason, last_success_at, created_at,
 	updated_at`
 
-// Endpoints are all of a household.
+// Endpoints lists all endpoints of a household.
 type Endpoints struct {
 	Endpoints []Endpoint `json:"endpoints"`
 }
 
-// A NewEndpoint is an Endpoint with its secret, which is shown once.
+// A NewEndpoint is an Endpoint with its secret, which is shown only once.
 type NewEndpoint struct {
 	Endpoint
 	Secret string `json:"secret" doc:"Signs every message; store it with the receiver, it is not shown again"`
 }
 
-// seen is the endpoint as the caller may see it.
+// seen returns the endpoint with only what the caller may see.
 func (e Endpoint) seen(a op.Actor) Endpoint {
 	if a.Type == op.Agent || a.Scope != op.Full || a.Member != nil && a.Role != op.RoleAdmin {
 		e.URL = host(e.URL)
@@ -79,7 +79,7 @@ func (n *Notifier) CreateEndpoint(ctx context.Context, tx pg.Tx, in CreateEndpoi
 	if err := checkURL(in.URL); err != nil {
 		return NewEndpoint{}, err
 	}
-	// one at a time, so that the count is exact over any number of servers
+	// one at a time, so that the count is exact even with several servers
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, endpointLock); err != nil {
 		return NewEndpoint{}, err
 	}
@@ -109,13 +109,13 @@ func (n *Notifier) CreateEndpoint(ctx context.Context, tx pg.Tx, in CreateEndpoi
 	return out, err
 }
 
-// endpointLock keeps the lock of those that add endpoints apart from other locks.
+// endpointLock is the advisory lock for adding endpoints.
 const endpointLock = 0x6e6f7466
 
-// draw makes a secret, as the receiver needs it and as it is stored.
+// draw creates a secret. It returns the secret for the receiver and its stored form.
 func (n *Notifier) draw(endpoint id.ID) (secret string, stored []byte, err error) {
 	raw := make([]byte, 32)
-	rand.Read(raw) // never fails: it would end the program
+	rand.Read(raw) // never returns an error
 	stored, err = n.ring.Seal(place("secret", endpoint), raw)
 	if errors.Is(err, seal.ErrNoKey) {
 		return "", nil, errs.New(errs.EncryptionKeyNeeded,
@@ -125,8 +125,8 @@ func (n *Notifier) draw(endpoint id.ID) (secret string, stored []byte, err error
 	return "whsec_" + base64.StdEncoding.EncodeToString(raw), stored, err
 }
 
-// checkURL rejects what could never be sent to. Names are judged by what they resolve to, at each
-// attempt.
+// checkURL rejects addresses that can never be used. Host names are checked at each attempt, by the
+// addresses to which they resolve.
 func checkURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
@@ -215,8 +215,8 @@ func (n *Notifier) DeleteEndpoint(ctx context.Context, tx pg.Tx, in EndpointRef)
 	return op.Deleted{Deleted: true, ID: was.ID}, err
 }
 
-// RotateEndpoint replaces the secret. Messages of the next 24 hours are signed with both, so the
-// receiver can change over without losing one.
+// RotateEndpoint replaces the secret. For 24 hours, messages are signed with both the old and the
+// new secret, so the receiver can switch without losing a message.
 func (n *Notifier) RotateEndpoint(ctx context.Context, tx pg.Tx, in EndpointRef) (NewEndpoint, error) {
 	was, err := lock(ctx, tx, in.ID)
 	if err != nil {
@@ -235,7 +235,7 @@ func (n *Notifier) RotateEndpoint(ctx context.Context, tx pg.Tx, in EndpointRef)
 		if old, err = n.ring.Seal(place("old_secret", was.ID), plain); err != nil {
 			return NewEndpoint{}, err
 		}
-	} // an endpoint that cannot be opened signs nothing
+	} // the old secret cannot be opened, so it signs nothing
 	out, err := pg.One[Endpoint](ctx, tx, `update endpoint set secret = $2, old_secret = $3,
 		old_until = clock_timestamp() + interval '24 hours', updated_at = clock_timestamp()
 		where id = $1 returning `+columns, was.ID, stored, old)
@@ -256,7 +256,7 @@ type tried struct {
 	outcome
 }
 
-// tryEndpoint sends a test message. That the endpoint rejects it is a result, not an error.
+// tryEndpoint sends a test message. A rejection by the endpoint is a result, not an error.
 func (n *Notifier) tryEndpoint(ctx context.Context, q pg.Querier, in EndpointRef) (tried, error) {
 	e, err := pg.One[sealed](ctx, q, `select `+reached+` from endpoint e where e.id = $1 or e.short_id = $2`,
 		pg.RefTo(in.ID).IDArgs()...)

@@ -16,7 +16,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A receiver that is slow, large or leads elsewhere costs the time of one attempt and 4 kB.
+// A receiver that is slow, sends a large response or redirects costs at most the time of one
+// attempt and 4 kB.
 func TestHostileReceivers(t *testing.T) {
 	t.Parallel()
 	if usual.attempt != 15*time.Second || maxAnswer != 4<<10 || usual.lease <= usual.attempt {
@@ -50,7 +51,7 @@ func TestHostileReceivers(t *testing.T) {
 	}{
 		"control": {nil, ""},
 		"silent":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timed out"},
-		// the status is known: the message was accepted, whatever else it says
+		// the status is known, so the message was accepted, whatever the body is
 		"dripping": {func(w http.ResponseWriter, _ *http.Request) { drip(w, "x") }, ""},
 		"huge": {func(w http.ResponseWriter, _ *http.Request) {
 			chunk := []byte(strings.Repeat("x", 1<<20))
@@ -101,8 +102,8 @@ func TestHostileReceivers(t *testing.T) {
 	})
 }
 
-// The dialler judges what a name resolved to: metadata and link-local addresses never, http only at
-// home.
+// The dialler checks the address to which a name resolved. Metadata and link-local addresses are
+// never allowed, and http is only allowed in private networks.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string][2]bool{ // https, http
@@ -128,7 +129,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// No forged, stale or altered message passes the verification that receivers are asked to make.
+// No forged, old or altered message passes the verification that the guide requires of receivers.
 func TestForgedMessages(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -139,7 +140,7 @@ func TestForgedMessages(t *testing.T) {
 		body := []byte(fmt.Sprintf(`{"type":"sync.failed","data":{"n":%d}}`, i))
 		id, at, now := "msg_"+strconv.Itoa(i), time.Now(), time.Now()
 		key := [][]byte{secret}
-		if i%3 == 0 { // during a rotation
+		if i%3 == 0 { // as during a rotation
 			key = [][]byte{[]byte("another secret of thirty-two byt"), secret}
 		}
 		h := http.Header{}
@@ -162,7 +163,7 @@ func TestForgedMessages(t *testing.T) {
 			h.Set("webhook-signature", sign([][]byte{[]byte("a secret that is somebody else's")}, id, at, body))
 		case 5:
 			s := []byte(h.Get("webhook-signature"))
-			for j := range s { // each signature loses its first digit
+			for j := range s { // change the first digit of each signature
 				if s[j] == ',' {
 					s[j+1] = map[bool]byte{true: 'B', false: 'A'}[s[j+1] == 'A']
 				}
@@ -178,7 +179,7 @@ func TestForgedMessages(t *testing.T) {
 	}
 }
 
-// Two servers share the work: each attempt of each delivery is made once.
+// Two servers share the work: each attempt of each delivery is made only once.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	once, repeated := replicas(t, usual.lease)
@@ -194,10 +195,10 @@ func replicas(t *testing.T, lease time.Duration) (once, repeated int) {
 	t.Helper()
 	h := newHouse(t)
 	h.limits.lease = lease
-	// each message fails twice and then arrives
+	// each message fails twice and then succeeds
 	var r *receiver
 	r = newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
-		time.Sleep(time.Millisecond) // so that the servers meet
+		time.Sleep(time.Millisecond) // so that both servers work at the same time
 		n := 0
 		for _, m := range r.all() {
 			if m.header.Get("Webhook-Id") == req.Header.Get("Webhook-Id") {

@@ -16,10 +16,11 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// childEnv names the database of a process that causes and sends notifications until it is killed.
+// childEnv names the database of a child process that posts and sends notifications until it is
+// killed.
 const childEnv = "COFFER_TEST_NOTIFY_CHILD"
 
-// early is set for the control: it stores the outcome before it sends.
+// early is set for the control, which stores the outcome before it sends the message.
 const early = "COFFER_TEST_NOTIFY_EARLY"
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child causes events and sends them, both without end.
+// child posts events and sends them, both without end.
 func child(url string) error {
 	ctx := context.Background()
 	db, err := pg.Open(ctx, url, pg.Options{MaxConns: 4})
@@ -49,14 +50,14 @@ func child(url string) error {
 	life := os.Getenv("COFFER_TEST_NOTIFY_LIFE")
 	go func() {
 		for i := 0; ; i++ {
-			_ = db.InTx(ctx, func(tx pg.Tx) error { // an error is a cause that did not happen
+			_ = db.InTx(ctx, func(tx pg.Tx) error { // an error means that the event did not happen
 				subject := life + "-" + strconv.Itoa(i)
 				if _, err := pg.Exec(ctx, tx, `insert into cause (subject) values ($1)`, subject); err != nil {
 					return err
 				}
 				return Post(ctx, tx, Event{Type: SyncFailed, Subject: subject})
 			})
-			time.Sleep(time.Duration(rand.N(8)) * time.Millisecond) // it is to be killed anywhere
+			time.Sleep(time.Duration(rand.N(8)) * time.Millisecond) // so that it is killed at different points
 		}
 	}()
 	for {
@@ -72,7 +73,7 @@ func child(url string) error {
 	}
 }
 
-// sweepEarly is Sweep with the defect that the test is to notice.
+// sweepEarly is Sweep with the defect that the test must detect.
 func (n *Notifier) sweepEarly(ctx context.Context) error {
 	for {
 		c, err := n.claim(ctx, []id.ID{})
@@ -86,13 +87,13 @@ func (n *Notifier) sweepEarly(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		time.Sleep(5 * time.Millisecond) // so that kills fall here often enough
+		time.Sleep(5 * time.Millisecond) // so that some kills happen here
 		send(ctx, m, n.limits.attempt)
 	}
 }
 
-// Killed at any moment between cause, commit, send and acknowledgement, no notification is lost and
-// none is invented, and what arrives twice has the same id and body.
+// The process may be killed at any moment between posting, commit, sending and acknowledgment. No
+// notification is lost or invented, and a message that arrives twice has the same id and body.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	kills := 50
@@ -111,8 +112,8 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// killed runs and kills the child, lets a last one finish, and returns how many messages were lost
-// and how many came more than once.
+// killed runs and kills the child several times, and then lets one child finish. It returns how
+// many messages were lost and how many arrived more than once.
 func killed(t *testing.T, kills int, env []string) (lost, repeats int) {
 	t.Helper()
 	url := pgtest.URL(t)
@@ -140,11 +141,11 @@ func killed(t *testing.T, kills int, env []string) (lost, repeats int) {
 		t.Cleanup(func() { _ = c.Process.Kill() }) // it may have ended already
 		before := len(r.all())
 		until(t, "a message", func() bool { return len(r.all()) > before+1 })
-		time.Sleep(time.Duration(rand.N(15_000)) * time.Microsecond) // any moment will do
+		time.Sleep(time.Duration(rand.N(15_000)) * time.Microsecond) // any moment is fine
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.Wait() // says that it was killed
+		_ = c.Wait() // returns that it was killed
 	}
 	until(t, "the rest", func() bool {
 		if err := h.Sweep(t.Context()); err != nil {

@@ -22,7 +22,7 @@ type Notification struct {
 	CreatedAt  pg.Time         `json:"created_at" db:"created_at"`
 }
 
-// A Delivery is a notification on its way to an endpoint.
+// A Delivery is a notification for one endpoint, with its state.
 type Delivery struct {
 	EndpointID    id.ID    `json:"endpoint_id" db:"endpoint_id"`
 	Endpoint      string   `json:"endpoint" db:"-" doc:"Name of the endpoint, else its host"`
@@ -43,7 +43,7 @@ type ListNotifications struct {
 	Limit  int        `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Page size"`
 }
 
-// Notifications are a page, newest first.
+// Notifications is a page of notifications, newest first.
 type Notifications struct {
 	Notifications []Notification `json:"notifications"`
 	NextCursor    string         `json:"next_cursor" doc:"Empty on the last page"`
@@ -52,7 +52,7 @@ type Notifications struct {
 
 const stored = `id, short_id, type, data::text as data, created_at`
 
-// A record is a notification as it is stored.
+// A record is a stored notification.
 type record struct {
 	Notification
 	Text string `db:"data"`
@@ -94,7 +94,7 @@ func (n *Notification) tell(data string) {
 	n.Data, n.Message = json.RawMessage(data), words(Type(n.Type), []byte(data))
 }
 
-// deliveries fills in those of the notifications.
+// deliveries fills in the deliveries of the notifications.
 func deliveries(ctx context.Context, q pg.Querier, list []Notification) error {
 	at := map[id.ID]int{}
 	ids := make([]id.ID, len(list))
@@ -124,7 +124,8 @@ func deliveries(ctx context.Context, q pg.Querier, list []Notification) error {
 	return err
 }
 
-// together returns the state of all deliveries: that of the one which needs most attention.
+// together returns the most important state of all deliveries: failed, then pending, then
+// delivered.
 func together(all []Delivery) string {
 	for _, state := range []string{"failed", "pending", "delivered"} {
 		if slices.ContainsFunc(all, func(d Delivery) bool { return d.State == state }) {
@@ -140,7 +141,8 @@ type Resend struct {
 	EndpointID *string `json:"endpoint_id,omitempty" minLength:"1" doc:"Only to this endpoint, by UUID or short id; to all that are enabled and take its type if omitted"`
 }
 
-// Resend makes a notification due again, for every endpoint that takes its type or for one.
+// Resend makes a notification due again, for one endpoint or for every endpoint that takes its
+// type.
 func (n *Notifier) Resend(ctx context.Context, tx pg.Tx, in Resend) (Notification, error) {
 	r, err := pg.One[record](ctx, tx, `select `+stored+` from notification
 		where id = $1 or short_id = $2 for update`, pg.RefTo(in.ID).IDArgs()...)

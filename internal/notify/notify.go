@@ -11,8 +11,8 @@
 //
 // # Addresses
 //
-// An endpoint is a way out for data. Only people create one, and the dialer checks every address
-// right before it connects.
+// Data leaves the household through endpoints. So only people create them, and the dialer checks
+// every address right before it connects.
 package notify
 
 import (
@@ -36,12 +36,12 @@ type Notifier struct {
 	limits limits
 }
 
-// limits bound an attempt and say when the next one is made. Tests shorten them.
+// limits bound the time of an attempt and define the retries. Tests shorten them.
 type limits struct {
-	attempt time.Duration   // for one attempt, from the name's resolution to the last byte read
-	lease   time.Duration   // until another server may take a delivery over
+	attempt time.Duration   // for one attempt, from resolving the name to the last byte read
+	lease   time.Duration   // until another server may take over a delivery
 	pauses  []time.Duration // before each retry
-	check   time.Duration   // between two looks for due deliveries while others are being sent
+	check   time.Duration   // pause between searches for due deliveries while others are being sent
 }
 
 var usual = limits{
@@ -54,7 +54,7 @@ var usual = limits{
 	check: time.Second,
 }
 
-// A Config is what a Notifier is made of.
+// A Config holds what New needs.
 type Config struct {
 	DB   *pg.DB
 	Ring *seal.Ring // nil without an encryption key
@@ -68,7 +68,8 @@ func New(c Config) *Notifier {
 	return &Notifier{db: c.DB, ring: c.Ring, log: c.Log, report: c.Report, limits: usual}
 }
 
-// Ops is notify's menu. No op is a tool: an endpoint is a way out for data.
+// Ops returns the operations of notifications. None of them is a tool, because agents must not send
+// data out of the household.
 func (n *Notifier) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -108,7 +109,7 @@ func (n *Notifier) Ops() []*op.Op {
 	}
 }
 
-// Tasks returns the timed work of notifications. Triggers of the schema wake it by its name.
+// Tasks returns the scheduled work of notifications. Database triggers wake the task by its name.
 func (n *Notifier) Tasks() []schedule.Task {
 	return []schedule.Task{{Name: "notify", Next: next, Do: n.Sweep, Fault: "notifications not sent"}}
 }

@@ -34,19 +34,19 @@ func newRing(t testing.TB) *seal.Ring {
 	return ring
 }
 
-// A received message is what a receiver got.
+// A received message is a request that a receiver got.
 type received struct {
 	header http.Header
 	body   []byte
 	at     time.Time
 }
 
-// A receiver keeps its requests, and responds as configured.
+// A receiver records its requests, and responds as configured.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	got    []received
-	answer http.HandlerFunc // nil for 200
+	answer http.HandlerFunc // nil for status 200
 }
 
 func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
@@ -55,7 +55,7 @@ func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
-			return // the sender died
+			return // the sender was killed
 		}
 		r.mu.Lock()
 		r.got = append(r.got, received{req.Header.Clone(), body, time.Now()})
@@ -74,7 +74,7 @@ func (r *receiver) all() []received {
 	return append([]received{}, r.got...)
 }
 
-// A house is a household with a Notifier whose times are short.
+// A house is a household with a Notifier whose timeouts are short.
 type house struct {
 	*testing.T
 	*Notifier
@@ -125,7 +125,7 @@ func (h *house) post(events ...Event) {
 	h.tx(func(tx pg.Tx) error { return Post(h.ctx(), tx, events...) })
 }
 
-// sweep sends what is due until nothing is.
+// sweep sends all due messages.
 func (h *house) sweep() {
 	h.Helper()
 	for {
@@ -169,8 +169,8 @@ func (h *house) find(ref string) Endpoint {
 	return Endpoint{}
 }
 
-// An event reaches every endpoint that takes its type, once, and each message passes the
-// verification of the specification; bank text goes only where content is full.
+// An event is sent once to every endpoint that takes its type. Each message passes the verification
+// of the specification. Bank text is only sent to endpoints whose content is full.
 func TestMessagesArrive(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -242,8 +242,8 @@ func same(t *testing.T, got []byte, want string) bool {
 	return fmt.Sprint(a) == fmt.Sprint(b)
 }
 
-// A failed message is sent again with the same id and body; three that were given up in a row
-// disable the endpoint, and a report says so. A success in between starts the count again.
+// A failed message is sent again with the same id and body. Three failed messages in a row disable
+// the endpoint, and a report explains that. A success in between resets the count.
 func TestRetriesAndDisabling(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -301,7 +301,7 @@ func TestRetriesAndDisabling(t *testing.T) {
 	}
 }
 
-// 410 disables at once, whatever else is on its way.
+// Status 410 disables the endpoint at once, whatever other messages are pending.
 func TestGoneDisables(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -320,7 +320,8 @@ func TestGoneDisables(t *testing.T) {
 	}
 }
 
-// Retries wait as the contract says, a tenth more or less, and as long as the receiver asks.
+// Retries wait as long as the contract says, plus or minus a tenth, and at least as long as the
+// receiver asks.
 func TestRetriesWait(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -364,7 +365,7 @@ func TestRetriesWait(t *testing.T) {
 	}
 }
 
-// During a rotation both secrets verify; afterwards only the new one.
+// During a rotation both secrets are valid for verification; afterwards only the new one is.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -392,7 +393,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// How a notification stands is how the delivery stands that needs most attention.
+// A notification's state is the most important state of its deliveries.
 func TestStateOfDeliveries(t *testing.T) {
 	t.Parallel()
 	for want, states := range map[string][]string{
@@ -409,8 +410,8 @@ func TestStateOfDeliveries(t *testing.T) {
 	}
 }
 
-// TestEndpointGoesMeanwhile: an endpoint that is deleted while something happens does not make that
-// fail, and neither a resend that another endpoint still takes.
+// TestEndpointGoesMeanwhile: if an endpoint is deleted during an event, the transaction of the
+// event does not fail. Neither does a resend that another endpoint still takes.
 func TestEndpointGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

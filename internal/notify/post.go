@@ -13,7 +13,8 @@ import (
 type Event struct {
 	Type    Type
 	Subject string // an event is reported once for each type and subject
-	// Data has ids, dates, amounts, counts and the household's own names; never text from a bank.
+	// Data has ids, dates, amounts, counts and names that the household chose; never text from a
+	// bank.
 	Data map[string]any
 	// Full is added to Data for endpoints that take bank text.
 	Full map[string]any
@@ -21,12 +22,12 @@ type Event struct {
 	Connection, Account *id.ID
 }
 
-// maxData bounds the JSON of Data and Full together, so that a message has at most 16 kB.
+// maxData limits the JSON of Data and Full together, so that a message has at most 16 kB.
 const maxData = 15_000
 
-// Post stores events in the transaction that causes them. An event that was reported before is left
-// out. Endpoints are locked while they are read: an endpoint that is being deleted takes no event,
-// and the cause does not fail for it.
+// Post stores events in the transaction that causes them. It leaves out events that were reported
+// before. It locks the endpoints while it reads them: an endpoint that is being deleted gets no
+// event, and the transaction does not fail because of it.
 func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 	events, err := untold(ctx, tx, events)
 	if err != nil {
@@ -50,12 +51,12 @@ func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 		err = pg.Redraw(ctx, tx, "notification_short_id", func(tx pg.Tx) error {
 			newID := id.New()
 			_, err := pg.Exec(ctx, tx, `
-				with fresh as (
+				with inserted as (
 					insert into notification (id, short_id, type, subject, data, full_data, connection_id, account_id)
 					values (@id, @short, @type, @subject, @data::jsonb, @full::jsonb, @connection, @account)
 					on conflict on constraint notification_subject do nothing returning id)
 				insert into delivery (id, notification_id, endpoint_id, next_at)
-				select gen_random_uuid(), f.id, e.id, clock_timestamp() from fresh f, endpoint e
+				select gen_random_uuid(), f.id, e.id, clock_timestamp() from inserted f, endpoint e
 				where e.enabled and (e.events = '{}' or @type::text = any(e.events))
 				for key share of e`, pg.Args{
 				"id": newID, "short": newID.Short(), "type": e.Type, "subject": e.Subject,
@@ -70,11 +71,11 @@ func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 	return nil
 }
 
-// untold returns the events without a notification. Callers that check a state again and again
-// mostly find events that are already reported.
+// untold returns the events that have no notification yet. Most callers check a state again and
+// again, so most of their events are already reported.
 func untold(ctx context.Context, tx pg.Tx, events []Event) ([]Event, error) {
 	if len(events) < 2 {
-		return events, nil // its insert asks the same
+		return events, nil // for one event, the insert makes the same check
 	}
 	types, subjects := make([]string, len(events)), make([]string, len(events))
 	for i, e := range events {

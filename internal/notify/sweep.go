@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	atOnce  = 8 // endpoints to which a server sends at the same time
-	givenUp = 3 // messages in a row after which an endpoint is disabled
+	atOnce  = 8 // maximum number of endpoints to which a server sends at the same time
+	givenUp = 3 // an endpoint is disabled after so many failed messages in a row
 )
 
-// A claimed delivery is one that this server sends.
+// A claimed delivery is one that this server is sending.
 type claimed struct {
 	ID        id.ID   `db:"id"`
 	Claim     id.ID   `db:"claim"`
@@ -34,20 +34,20 @@ type claimed struct {
 	sealed
 }
 
-// sealed holds the address of an endpoint, with its secrets as they are stored.
+// sealed holds the address of an endpoint, and its secrets in stored form.
 type sealed struct {
 	Endpoint  id.ID  `db:"endpoint_id"`
 	URL       string `db:"url"`
 	Secret    []byte `db:"secret"`
-	OldSecret []byte `db:"old_secret"` // nil unless it still signs
+	OldSecret []byte `db:"old_secret"` // nil unless it is still used for signing
 }
 
-// reached are the columns of sealed, of an endpoint e.
+// reached lists the columns of sealed for an endpoint e.
 const reached = `e.id as endpoint_id, e.url, e.secret,
 	case when e.old_until > clock_timestamp() then e.old_secret end as old_secret`
 
-// Sweep sends what is due, until nothing is. It sends one message at a time to each endpoint, so a
-// slow one does not hold the others up.
+// Sweep sends all due deliveries. It sends only one message at a time to each endpoint, so a slow
+// endpoint does not delay the others.
 func (n *Notifier) Sweep(ctx context.Context) error {
 	busy := []id.ID{}
 	done := make(chan id.ID)
@@ -81,8 +81,8 @@ func (n *Notifier) Sweep(ctx context.Context) error {
 	}
 }
 
-// claim takes a due delivery for a while, in a separate transaction. A concurrent claim takes
-// another one.
+// claim reserves a due delivery for a while, in a separate transaction. A concurrent claim gets
+// another delivery.
 func (n *Notifier) claim(ctx context.Context, busy []id.ID) (claimed, error) {
 	return pg.One[claimed](ctx, n.db, `
 		with due as (
@@ -97,14 +97,14 @@ func (n *Notifier) claim(ctx context.Context, busy []id.ID) (claimed, error) {
 		pg.Args{"busy": busy, "claim": id.New(), "lease": n.limits.lease.Seconds()})
 }
 
-// deliver sends what was claimed and stores the outcome. A failure to store it is only logged: the
-// claim expires and the message is sent again.
+// deliver sends a claimed delivery and stores the outcome. If storing fails, that is only logged:
+// the claim expires and the message is sent again.
 func (n *Notifier) deliver(ctx context.Context, c claimed) {
 	var o outcome
 	if m, err := n.message(c); err != nil {
 		o = outcome{fault: "the endpoint's secret can't be decrypted with this server's encryption key"}
 	} else if o = send(ctx, m, n.limits.attempt); ctx.Err() != nil && o.fault != "" {
-		return // the server stops; nobody knows what the receiver got
+		return // the server stops; it is unknown whether the message arrived
 	}
 	// An accepted delivery must be stored even if the server is stopping.
 	if err := n.settle(context.WithoutCancel(ctx), c, o); err != nil {
@@ -126,7 +126,7 @@ func (n *Notifier) message(c claimed) (message, error) {
 	return message{id: "msg_" + c.ShortID, url: c.URL, body: body, secrets: secrets}, nil
 }
 
-// printed is the body of a message.
+// printed returns the body of a message.
 func printed(what Type, at pg.Time, data []byte) ([]byte, error) {
 	return json.Marshal(struct {
 		Type      Type            `json:"type"`
@@ -136,7 +136,8 @@ func printed(what Type, at pg.Time, data []byte) ([]byte, error) {
 	}{what, at, words(what, data), data})
 }
 
-// secrets are those that sign: the current one, and the former one for a day after a rotation.
+// secrets returns its signing secrets: the current one, and for a day after a rotation the former
+// one.
 func (n *Notifier) secrets(e sealed) ([][]byte, error) {
 	current, err := n.ring.Open(place("secret", e.Endpoint), e.Secret)
 	if err != nil {
@@ -157,8 +158,8 @@ func place(column string, endpoint id.ID) seal.Place {
 	return seal.Place{Table: "endpoint", Column: column, Row: endpoint.String()}
 }
 
-// settle stores how an attempt ended and what follows from it, unless another server has taken the
-// delivery over meanwhile.
+// settle stores the outcome of an attempt, and schedules a retry or disables the endpoint if
+// necessary. It changes nothing if another server has taken over the delivery.
 func (n *Notifier) settle(ctx context.Context, c claimed, o outcome) error {
 	last := c.Attempts >= len(n.limits.pauses)
 	var pause time.Duration
@@ -219,14 +220,14 @@ func (n *Notifier) disable(ctx context.Context, tx pg.Tx, c claimed, why string)
 			"Notifications and resend missed messages.", host(c.URL), cause))
 }
 
-// drop gives up what is still to be sent to an endpoint.
+// drop marks all pending deliveries of an endpoint as failed.
 func drop(ctx context.Context, tx pg.Tx, endpoint id.ID) error {
 	_, err := pg.Exec(ctx, tx, `update delivery set state = 'failed', next_at = null, claim = null,
 		last_error = 'the endpoint was disabled' where endpoint_id = $1 and next_at is not null`, endpoint)
 	return err
 }
 
-// host is the part of an address that everybody may see: the rest may be a secret.
+// host returns the host of an address. The rest of the address may be a secret.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -235,7 +236,7 @@ func host(address string) string {
 	return u.Host
 }
 
-// jitter spreads retries by a tenth either way.
+// jitter changes a retry's pause by up to a tenth, in either direction.
 func jitter(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1) //nolint:gosec // no secret
 }

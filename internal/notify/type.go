@@ -26,10 +26,10 @@ const (
 	Proposed     Type = "rule.proposed"
 	NoBackup     Type = "backup.overdue"
 
-	test Type = "endpoint.test" // what an admin sends to try an endpoint
+	test Type = "endpoint.test" // an admin's test message
 )
 
-// Enum lists the types that an endpoint can take, in the order in which documents list them.
+// Enum lists the types that an endpoint can choose, in the order of the documentation.
 func (Type) Enum() []string {
 	all := []Type{
 		NeedsSignIn, Expiring, SyncFailed, LargeCharge, LowBalance, Waiting, PriceChanged, Missed, Gap, Submitted,
@@ -42,20 +42,20 @@ func (Type) Enum() []string {
 	return out
 }
 
-// A Listed is the type of a notification in lists, where test messages are too.
+// A Listed is a type in the list of notifications, which includes test messages.
 type Listed string
 
-// Enum lists the types that a list can be asked for.
+// Enum lists the types by which the list can be filtered.
 func (Listed) Enum() []string { return append(Type("").Enum(), string(test)) }
 
-// facts are the parts of an event's data that a sentence needs. Some of them are only there for
+// facts are the parts of an event's data that a sentence needs. Some of them are only present for
 // endpoints that take bank text.
 type facts struct {
 	Account     string          `json:"account"`
 	AccountName string          `json:"account_name"`
 	Amount      json.Number     `json:"amount"`
 	Before      json.Number     `json:"before"`
-	After       json.RawMessage `json:"after"` // an amount or, of a gap, a date
+	After       json.RawMessage `json:"after"` // an amount or, for a gap, a date
 	Below       json.Number     `json:"low_balance"`
 	Currency    money.Currency  `json:"iso_currency_code"`
 	Date        string          `json:"date"`
@@ -72,12 +72,12 @@ type facts struct {
 	Last        string          `json:"last_backup_at"`
 }
 
-// words describe the event in one sentence, for receivers that show a text as it is. They use only
-// the data beside them, so they contain no more than an endpoint takes.
+// words describes the event in one sentence, for receivers that display a text. The sentence uses
+// only the data of the message, so it contains nothing that the endpoint must not get.
 func words(what Type, data []byte) string {
 	var f facts
 	if err := json.Unmarshal(data, &f); err != nil {
-		return string(what) // data that is stored was printed here; this is for what an older version stored
+		return string(what) // only for data that an older version stored
 	}
 	account := cmp.Or(f.Account, f.AccountName)
 	bank := cmp.Or(f.Institution, "A bank")
@@ -90,8 +90,8 @@ func words(what Type, data []byte) string {
 	case SyncFailed:
 		return bank + " has stopped syncing."
 	case LargeCharge:
-		return "Large transaction: " + f.money(f.Amount) + after(" to ", cmp.Or(f.Merchant, f.Name)) + " from " +
-			cmp.Or(account, "an account") + " on " + f.Date + "."
+		return "Large transaction: " + f.money(f.Amount) + after(" to ", cmp.Or(f.Payee, f.Merchant, f.Name)) +
+			" from " + cmp.Or(account, "an account") + " on " + f.Date + "."
 	case LowBalance:
 		return cmp.Or(account, "An account") + " is low: " + f.Amount.String() + " " + string(f.Currency) +
 			" (your limit is " + f.Below.String() + " " + string(f.Currency) + ")."
@@ -136,10 +136,10 @@ func (f facts) money(n json.Number) string {
 	return strings.TrimPrefix(n.String(), "-") + " " + string(f.Currency)
 }
 
-// day is the day of a moment.
+// day returns the day of a time.
 func day(moment string) string { return moment[:min(10, len(moment))] }
 
-// after is a text with what stands before it, or nothing.
+// after returns a text with a prefix, or "" if there is no text.
 func after(before, text string) string {
 	if text == "" {
 		return ""

@@ -12,12 +12,13 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// samples are the data of every type, as those who post them write it: lean, and what bank text adds.
+// samples are the data of every type, as the packages that post them write it: the data for every
+// endpoint, and the additional data with bank text.
 var samples = map[Type][2]string{
 	NeedsSignIn:  {`{"provider":"plaid","reason":"x"}`, `{"institution_name":"Sparbank"}`},
 	Expiring:     {`{"provider":"plaid","expires_at":"2026-11-20T10:00:00Z"}`, `{"institution_name":"Sparbank"}`},
 	SyncFailed:   {`{"provider":"plaid","reason":null}`, `{"institution_name":"Sparbank"}`},
-	LargeCharge:  {`{"account":"Joint","date":"2026-11-14","amount":812.40,"iso_currency_code":"EUR","category":null}`, `{"name":"REWE 123","merchant_name":"Rewe","account_name":"GIRO"}`},
+	LargeCharge:  {`{"account":"Joint","date":"2026-11-14","amount":812.40,"iso_currency_code":"EUR","category":null}`, `{"name":"REWE 123","merchant_name":"REWE SAGT DANKE","payee_name":"Rewe","account_name":"GIRO"}`},
 	LowBalance:   {`{"account":null,"amount":-20.50,"low_balance":100.00,"iso_currency_code":"EUR"}`, `{"account_name":"GIRO"}`},
 	Waiting:      {`{"count":12,"date":"2026-11-14"}`, `{}`},
 	PriceChanged: {`{"name":null,"account":"Joint","iso_currency_code":"EUR","direction":"in","date":"2026-11-03","before":-2500.00,"after":-2600.00,"percent":4.0}`, `{"payee_name":"Employer"}`},
@@ -76,7 +77,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// bodies are the data of a type, lean and full.
+// bodies returns the data of a type, without and with bank text.
 func bodies(t *testing.T, what Type) [2][]byte {
 	t.Helper()
 	all := map[string]any{}
@@ -97,8 +98,8 @@ func bodies(t *testing.T, what Type) [2][]byte {
 
 var ntfyAddress = regexp.MustCompile(`https://ntfy\.example/[^']+`)
 
-// TestGuideForNtfy plays ntfy with the address of the guide: it fills the templates of the address,
-// which are Go's, from the JSON that it is sent.
+// TestGuideForNtfy simulates ntfy with the address of the guide: it fills the Go templates in the
+// address from the JSON of a message.
 func TestGuideForNtfy(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/using/notifications.md")

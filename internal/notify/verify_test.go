@@ -16,9 +16,10 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// verify is the verification that the specification of Standard Webhooks 1.0 asks of receivers,
-// written from it and from nothing of this package. The library of its authors must agree on every
-// signature; it can be asked about times only as they are now, so those are judged here.
+// verify is the verification that the specification of Standard Webhooks 1.0 requires of receivers.
+// It is written from the specification, without code of this package. The official library must
+// agree on every signature. The library can only check against the current time, so verify checks
+// the time itself.
 func verify(secret string, header http.Header, body []byte, now time.Time) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Agents are the limits of agents in this household, for all of them together.
+// Agents holds the limits of all agents in this household together.
 type Agents struct {
 	MonthlyCeiling  *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"Monthly AI limit in US dollars; null means no limit"`
 	WritesPerDay    *int          `json:"writes_per_day" db:"writes_per_day" doc:"Daily write limit for all agents together, one write per transaction and record; null means only the limit of each key applies"`
@@ -21,7 +21,7 @@ type Agents struct {
 	UpdatedAt       pg.Time       `json:"updated_at" db:"agents_updated_at"`
 }
 
-// QuietHours are a part of each day, in the household's time zone. They may go past midnight.
+// QuietHours is a part of each day, in the household's time zone. It may continue past midnight.
 type QuietHours struct {
 	Start string `json:"start" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" hint:"be a time of day, such as 22:00" example:"22:00"`
 	End   string `json:"end" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" hint:"be a time of day, such as 07:00" example:"07:00"`

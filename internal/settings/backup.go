@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Backup sums up the household's backups: those that coffer made.
+// A Backup summarizes the backups that coffer has made of the household.
 type Backup struct {
 	LastAt     *pg.Time `json:"last_at,omitempty" db:"last_at" doc:"When the data of the newest backup was read; absent if coffer has made none"`
 	LastBytes  *int64   `json:"last_bytes,omitempty" db:"last_bytes"`
@@ -16,8 +16,9 @@ type Backup struct {
 	Due        bool     `json:"due" db:"due" doc:"Whether the newest backup is older than twice COFFER_BACKUP_EVERY, or a server that should make backups has made none for two days"`
 }
 
-// BackupOf sums up the household's backups. A household that coffer has never
-// backed up may use something else: then none is due, unless servers are scheduled to make them.
+// BackupOf summarizes the household's backups. A household that coffer has never backed up may use
+// another backup program. So no backup is due for it, unless the servers are scheduled to make
+// backups.
 func BackupOf(ctx context.Context, q pg.Querier, scheduled bool) (Backup, error) {
 	return pg.One[Backup](ctx, q, `
 		select b.as_of as last_at, b.bytes as last_bytes,
@@ -27,7 +28,7 @@ func BackupOf(ctx context.Context, q pg.Querier, scheduled bool) (Backup, error)
 			on true`, scheduled)
 }
 
-// BackupFor is BackupOf for the admins of the household, and nil for others.
+// BackupFor returns BackupOf for admins, and nil for other members.
 func BackupFor(ctx context.Context, q pg.Querier, scheduled bool) (*Backup, error) {
 	if a := op.ActorOf(ctx); a.Role != "" && a.Role != op.RoleAdmin {
 		return nil, nil
@@ -42,13 +43,14 @@ type BackupMade struct {
 	Bytes     int64
 	Scheduled bool
 	Verified  bool
-	Every     time.Duration // how often one is made
+	Every     time.Duration // time between scheduled backups
 }
 
-// keptBackups is how long the table says that a backup was made.
+// keptBackups is how long the records of backups are kept.
 const keptBackups = "400 days"
 
-// RecordBackup notes a backup. A database whose schema is older than the table has no place for it.
+// RecordBackup records a backup. It does nothing if the schema of the database is too old to have
+// the table.
 func RecordBackup(ctx context.Context, q pg.Querier, m BackupMade) error {
 	ready, err := pg.Value[bool](ctx, q, `select to_regclass('public.backup') is not null`)
 	if err != nil || !ready {
@@ -62,7 +64,7 @@ func RecordBackup(ctx context.Context, q pg.Querier, m BackupMade) error {
 	return err
 }
 
-// VerifiedBackup notes that the backup of that moment was restored on trial.
+// VerifiedBackup records that the backup of that time was restored as a test.
 func VerifiedBackup(ctx context.Context, q pg.Querier, asOf pg.Time) error {
 	_, err := pg.Exec(ctx, q, `update backup set verified_at = clock_timestamp() where as_of = $1`, asOf)
 	return err

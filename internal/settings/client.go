@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// A client belongs to one version of what is stored.
+// A client was built from one version of the stored configuration.
 type client struct {
 	version int64
 	llm.Client
@@ -28,8 +28,8 @@ func (s *Settings) inheritedModel(provider string) llm.Config {
 	return s.envModel(provider)
 }
 
-// Model returns a client of the model provider with its current configuration, whichever server
-// changed it. Callers ask before each use and do not keep it.
+// Model returns a client of the model provider with its current configuration, even if another
+// server has changed it. Callers must ask before each use and not keep the client.
 func (s *Settings) Model(ctx context.Context, provider string) (llm.Client, error) {
 	spec, err := all.Find(provider)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Settings) openModel(row modelRow) (llm.Config, error) {
 	return c, nil
 }
 
-// Price returns what the household entered as the price of a model, and false if it entered none.
+// Price returns the price of a model that the household entered, or false if there is none.
 func (s *Settings) Price(ctx context.Context, q pg.Querier, provider, name string) (llm.Price, bool, error) {
 	raw, err := pg.Value[[]byte](ctx, q, `select coalesce((select prices from model_setting
 		where provider = $1), '[]')`, provider)
@@ -108,7 +108,7 @@ func (s *Settings) Price(ctx context.Context, q pg.Querier, provider, name strin
 	return llm.Price{}, false, nil
 }
 
-// Parse reads a price. If there is no price for cached tokens, the price of input applies.
+// Parse converts a price. If there is no price for cached tokens, the price of input applies.
 func (p Price) Parse() (llm.Price, bool, error) {
 	var out llm.Price
 	for _, x := range []struct {

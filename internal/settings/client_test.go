@@ -20,7 +20,7 @@ func simulator(t *testing.T, o models.Options) *models.Server {
 	return sim
 }
 
-// A client is made again when somebody changes what it is made of, and only then.
+// A client is created again when its configuration has changed, and only then.
 func TestModelFollowsTheSettings(t *testing.T) {
 	t.Parallel()
 	s := newSettings(t)
@@ -65,7 +65,7 @@ func TestModelFollowsTheSettings(t *testing.T) {
 	}
 }
 
-// The environment wins completely; prices are stored all the same.
+// The environment completely replaces the stored address and key; stored prices still apply.
 func TestModelEnvironmentWins(t *testing.T) {
 	t.Parallel()
 	s := newSettings(t)
@@ -96,7 +96,7 @@ func TestModelEnvironmentWins(t *testing.T) {
 	}
 }
 
-// A test distinguishes the possible problems of a model.
+// A model test distinguishes the possible problems of a model.
 func TestModelTest(t *testing.T) {
 	t.Parallel()
 	const key = "right-key-0123"

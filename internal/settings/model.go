@@ -39,7 +39,7 @@ type Price struct {
 	Model  string `json:"model" minLength:"1" maxLength:"200" format:"line"`
 	Input  string `json:"input_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 3 or 0.075" doc:"Per million tokens" example:"3.00"`
 	Output string `json:"output_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 15 or 0.3" doc:"Per million tokens" example:"15.00"`
-	// The factors between these and the input's price differ from model to model.
+	// The ratio of these prices to the input's price differs from model to model.
 	CacheRead  string `json:"cache_read_usd,omitempty" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 0.3" doc:"Per million tokens that the provider reads from its cache; if omitted, they cost as much as input" example:"0.30"`
 	CacheWrite string `json:"cache_write_usd,omitempty" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 3.75" doc:"Per million tokens that the provider writes to its cache; if omitted, they cost as much as input" example:"3.75"`
 }
@@ -103,7 +103,7 @@ func (s *Settings) showModel(r modelRow) (Model, error) {
 		m.Source = "stored"
 		if r.Key != nil {
 			m.Key.Set = true
-			// without its key a secret can only be said to be there
+			// without the encryption key, the secret's end cannot be shown
 			if plain, err := s.ring.Open(modelPlace(r.Provider), r.Key); err == nil {
 				m.Key.Masked = masked(string(plain))
 			}
@@ -123,7 +123,7 @@ type SetModel struct {
 
 // SetModel stores the configuration of one model provider.
 func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models, error) {
-	// the record is both providers' rows, and neither may exist yet
+	// lock one common row, because the rows of the two providers may not exist yet
 	if _, err := pg.Exec(ctx, tx, `select from setting for update`); err != nil {
 		return Models{}, err
 	}

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A BankProvider is a provider as it describes itself, so that a client needs to know none of them.
+// A BankProvider is a provider's description of itself, so that clients need no code for single
+// providers.
 type BankProvider struct {
 	Name         all.Name          `json:"name"`
 	Title        string            `json:"title"`
@@ -25,7 +26,7 @@ type BankProvider struct {
 	Guide        *string           `json:"guide" doc:"Address of the page with the values of its fields; null if it needs none"`
 }
 
-// A BankField is a value that a form asks for.
+// A BankField is a value that a form requests.
 type BankField struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
@@ -36,7 +37,7 @@ type BankField struct {
 	Values   []string `json:"values,omitempty" doc:"The allowed values; the first is the default"`
 }
 
-// A BankLink is how a bank is connected.
+// A BankLink describes how a bank is connected.
 type BankLink struct {
 	Way          bank.Way    `json:"way" doc:"page: a page with the provider's widget, which a link session opens. form: values that a member enters. redirect: the bank's own page, which leads back"`
 	Fields       []BankField `json:"fields,omitempty" doc:"What the member enters"`
@@ -53,8 +54,8 @@ func (s *Settings) Describe(ctx context.Context, q pg.Querier, _ op.None) ([]Ban
 			Configured: !spec.Remote(), Fields: offered(spec.Fields), Capabilities: spec.Capabilities(),
 			MinInterval: int(spec.MinInterval() / time.Minute),
 		}
-		if spec.Guide != "" {
-			p.Guide = &spec.Guide
+		if guide := spec.GuideOf(s.inherited(spec.Name)); guide != "" {
+			p.Guide = &guide
 		}
 		if spec.Link.Way != "" {
 			p.Link = &BankLink{spec.Link.Way, offered(spec.Link.Fields), spec.Link.Institutions}
@@ -71,7 +72,7 @@ func (s *Settings) Describe(ctx context.Context, q pg.Querier, _ op.None) ([]Ban
 	return out, nil
 }
 
-// offered returns the fields that somebody may set through the interface.
+// offered returns the fields that can be set through the API.
 func offered(fields []bank.Field) []BankField {
 	out := []BankField{}
 	for _, f := range fields {

@@ -15,10 +15,10 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// Providers are the data providers by name, each as it is configured.
+// Providers holds the configuration of each data provider, by name.
 type Providers map[string]Provider
 
-// Schema lists the providers there are.
+// Schema lists the supported providers.
 func (Providers) Schema() *op.Schema {
 	s := &op.Schema{Name: "Providers", Type: "object"}
 	for _, name := range all.Remote("").Enum() {
@@ -37,7 +37,7 @@ type Provider struct {
 	LastTest    *Tested          `json:"last_test"`
 }
 
-// A Field shows whether a secret is set, and its end.
+// A Field shows whether a secret is set, and its last characters.
 type Field struct {
 	Set    bool   `json:"set"`
 	Masked string `json:"masked,omitempty" doc:"Its last four characters, if it is long enough to show them" example:"****6f3a"`
@@ -51,8 +51,8 @@ type Tested struct {
 	At      pg.Time `json:"at"`
 }
 
-// masked shows how a secret ends. Nothing is shown of a short one, because its end would be a large
-// part of it, or of a PEM file, because all of them end alike.
+// masked shows the last characters of a secret. It shows none of a short secret, because they would
+// be a large part of it, and none of a PEM file, because the ends of all PEM files are alike.
 func masked(secret string) string {
 	const hidden, shown = "****", 4
 	secret = strings.TrimSpace(secret)
@@ -89,8 +89,8 @@ type made struct {
 	provider bank.Provider
 }
 
-// Provider returns the provider with this name and its current configuration, whichever server
-// changed it. Callers ask before each use and do not keep it.
+// Provider returns the provider with this name and its current configuration, even if another
+// server has changed it. Callers must ask before each use and not keep the provider.
 func (s *Settings) Provider(ctx context.Context, name string) (bank.Provider, error) {
 	if p := s.inherited(name); p != nil {
 		if s.ring == nil {
@@ -126,7 +126,7 @@ func (s *Settings) Provider(ctx context.Context, name string) (bank.Provider, er
 	return p, nil
 }
 
-// inherited is the provider that the environment configures, or nil.
+// inherited returns the provider that is configured in the environment, or nil.
 func (s *Settings) inherited(name string) bank.Provider {
 	for _, p := range s.inherit {
 		if p.Name() == name {
@@ -136,7 +136,7 @@ func (s *Settings) inherited(name string) bank.Provider {
 	return nil
 }
 
-// open reads what is stored.
+// open reads the stored fields.
 func (s *Settings) open(row providerRow) (map[string]string, error) {
 	out := map[string]string{}
 	if row.Fields == nil {
@@ -219,7 +219,7 @@ func (s *Settings) show(row providerRow) (Provider, error) {
 	case s.inherited(row.Provider) != nil:
 		out.Source, out.Configured, fields = "env", s.ring != nil, s.env(row.Provider)
 	case errs.Is(err, errs.EncryptionKeyNeeded):
-		out.Source = "stored" // which nobody can open on a server without the key
+		out.Source = "stored" // a server without the key cannot open the fields
 	case err != nil:
 		return Provider{}, err
 	case row.Fields != nil:
@@ -254,7 +254,7 @@ type SetProvider struct {
 	Given    map[string]string // by name; "" clears the field
 }
 
-// Schema has the fields of all providers side by side. If two of them have a field, the first one
+// Schema contains the fields of all providers. If two providers have the same field, the first one
 // describes it.
 func (SetProvider) Schema() *op.Schema {
 	s := op.SchemaOf[struct {
@@ -373,7 +373,7 @@ func (s *Settings) lock(ctx context.Context, tx pg.Tx, name string) (providerRow
 	return row, op.Match(ctx, shown)
 }
 
-// write stores the fields and clears the test result, which was about the former fields.
+// write stores the fields and clears the test result, which was for the former fields.
 func (s *Settings) write(ctx context.Context, tx pg.Tx, name string, sealed []byte) (Provider, error) {
 	row, err := pg.One[providerRow](ctx, tx, `
 		update provider_setting set fields = $2, version = version + 1, tested_at = null, test_code = null,
@@ -385,7 +385,7 @@ func (s *Settings) write(ctx context.Context, tx pg.Tx, name string, sealed []by
 	return s.show(row)
 }
 
-// An Unset names the deleted settings.
+// An Unset names the provider whose settings were deleted.
 type Unset struct {
 	Deleted  bool   `json:"deleted"`
 	Provider string `json:"provider"`
@@ -415,7 +415,7 @@ type trial struct {
 
 // try calls the provider with the current configuration. A rejection is a result, not an error.
 func (s *Settings) try(ctx context.Context, q pg.Querier, in ProviderRef) (trial, error) {
-	// Read the version before the configuration is used, so that a change meanwhile is detected.
+	// Read the version before using the configuration, so that a change in between is detected.
 	version, err := pg.Value[int64](ctx, q, `select coalesce((select version from provider_setting
 		where provider = $1), 0)`, in.Provider)
 	if err != nil {

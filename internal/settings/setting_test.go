@@ -6,6 +6,7 @@ import (
 
 	"coffer/internal/llm"
 	"coffer/internal/platform/errs"
+	"coffer/internal/platform/money"
 	"coffer/internal/platform/op"
 	"coffer/internal/platform/pg"
 	"coffer/internal/platform/pg/pgtest"
@@ -51,7 +52,43 @@ func TestPatchChangesOnlyWhatIsGiven(t *testing.T) {
 	}
 }
 
-// setModel sets a model provider in a transaction of its own.
+// A new household gets the currency of the person who sets it up, even if it already has a model. A
+// currency that somebody chose is not replaced.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	s := newSettings(t)
+	in := func(f func(tx pg.Tx) error) {
+		t.Helper()
+		if err := s.db.InTx(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begins := func(currency money.Currency) money.Currency {
+		t.Helper()
+		in(func(tx pg.Tx) error { return s.Begin(t.Context(), tx, currency) })
+		now, err := s.Get(t.Context(), s.db, op.None{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now.DefaultCurrency
+	}
+	in(func(tx pg.Tx) error {
+		_, err := s.PatchAgents(t.Context(), tx, PatchAgents{WritesPerDay: given(50)})
+		return err
+	})
+	if got := begins("USD"); got != "USD" {
+		t.Errorf("it begins with %s", got)
+	}
+	in(func(tx pg.Tx) error {
+		_, err := s.Patch(t.Context(), tx, PatchHousehold{DefaultCurrency: new(money.Currency("CHF"))})
+		return err
+	})
+	if got := begins("GBP"); got != "CHF" {
+		t.Errorf("the chosen currency became %s", got)
+	}
+}
+
+// setModel configures a model provider in a separate transaction.
 func (s *Settings) setModel(t *testing.T, in SetModel) (out Models, err error) {
 	t.Helper()
 	err = s.db.InTx(t.Context(), func(tx pg.Tx) error {
@@ -82,7 +119,7 @@ func TestModelKeyIsSealedAndMasked(t *testing.T) {
 	}
 }
 
-// A stored key must not be sent to an address that it was not meant for.
+// A stored key must not be sent to a new address that somebody has set.
 func TestNewAddressRequiresTheKeyAgain(t *testing.T) {
 	t.Parallel()
 	s := newSettings(t)
@@ -117,7 +154,7 @@ func TestModelPrices(t *testing.T) {
 	}
 	for name, want := range map[string]llm.Price{
 		"a": {Input: 3_000_000, CacheRead: 300_000, CacheWrite: 3_750_000, Output: 15_000_000},
-		"b": {Input: 75_000, CacheRead: 75_000, CacheWrite: 75_000, Output: 300_000}, // cached tokens cost as input
+		"b": {Input: 75_000, CacheRead: 75_000, CacheWrite: 75_000, Output: 300_000}, // the cache costs as input
 	} {
 		if got, ok, err := s.Price(t.Context(), s.db, "anthropic", name); !ok || err != nil || got != want {
 			t.Errorf("%s: %+v, %v, %v", name, got, ok, err)

@@ -25,14 +25,14 @@ type Settings struct {
 
 	db   *pg.DB
 	ring *seal.Ring // nil without an encryption key
-	// env returns a provider's configuration from the server's environment. It is a function and
-	// not a map, because fmt would print the secrets in a map: it does not call the methods that
-	// mask them if the field is unexported.
+	// env returns a provider's configuration from the server's environment. It is a function
+	// because fmt would print the secrets in a map: fmt does not call the methods that mask them if
+	// the field is unexported.
 	env      func(provider string) bank.Values
-	envModel func(provider string) llm.Config   // the same, of a model provider; zero if none
+	envModel func(provider string) llm.Config   // the same for a model provider; zero if none
 	public   string                             // the server's public address; "" if only this machine can reach it
 	inherit  []bank.Provider                    // the providers that the environment configures
-	rezoned  func(context.Context, pg.Tx) error // nil for nobody
+	rezoned  func(context.Context, pg.Tx) error // may be nil
 
 	mu   sync.Mutex
 	made map[string]made // providers built from the stored configuration
@@ -40,17 +40,18 @@ type Settings struct {
 	clients map[string]client
 }
 
-// A Config is what Settings are made of: the database, and what the server was started with.
+// A Config holds what New needs: the database, and the configuration with which the server was
+// started.
 type Config struct {
 	DB        *pg.DB
 	Ring      *seal.Ring             // nil without an encryption key
 	Fields    map[string]bank.Values // by the provider's name
 	Providers []bank.Provider        // those that Fields configure
-	// Models returns the address and the key of a model provider in the server's environment; nil
-	// if it has none. It is a function for the same reason as above.
+	// Models returns the address and the key of a model provider in the server's environment. It is
+	// nil if the environment has none. It is a function for the same reason as Settings.env.
 	Models    func(provider string) llm.Config
 	PublicURL string
-	// Rezoned is called in the transaction that changes the household's time zone; nil for nobody.
+	// Rezoned is called in the transaction that changes the household's time zone. It may be nil.
 	Rezoned func(context.Context, pg.Tx) error
 }
 
@@ -66,8 +67,8 @@ func New(c Config) *Settings {
 	}
 }
 
-// Ops returns the package's ops. None of them is a tool, because agents must not change their own
-// limits.
+// Ops returns the operations of settings. None of them is a tool, because agents must not change
+// their own limits.
 func (s *Settings) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -147,14 +148,14 @@ type Household struct {
 	Backup              *Backup        `json:"backup,omitempty" db:"-" doc:"Only for admins"`
 }
 
-// A LargeCharge is the amount from which on a charge in a currency is large.
+// A LargeCharge is the minimum amount of a large charge in a currency.
 type LargeCharge struct {
 	Currency money.Currency `json:"iso_currency_code" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
 	Amount   money.Amount   `json:"amount"`
 }
 
-// A ReviewDigest is the time of the notification about transactions that wait for review: once a
-// day, from an hour on.
+// A ReviewDigest configures the notification about transactions that need review. It is sent once a
+// day, at the given hour or later.
 type ReviewDigest struct {
 	Hour int `json:"hour" minimum:"0" maximum:"23" doc:"In the household's time zone"`
 	Min  int `json:"min_count" minimum:"1" maximum:"100000" doc:"Only if at least this many transactions need review"`
@@ -175,16 +176,17 @@ func (s *Settings) Get(ctx context.Context, q pg.Querier, _ op.None) (Household,
 	return out, err
 }
 
-// Begin sets the currency of a household that begins now. One that already has accounts, or whose
-// settings somebody changed, keeps its own: until then the row's two times are the same.
+// Begin sets the currency of a new household. It does nothing if there is an account or somebody
+// has changed the settings: until then, the row is as old as the household. Changes of agents'
+// limits don't count, because they may be set before.
 func (s *Settings) Begin(ctx context.Context, tx pg.Tx, currency money.Currency) error {
 	_, err := pg.Exec(ctx, tx, `update setting set default_currency = $1, updated_at = clock_timestamp()
-		where default_currency <> $1 and updated_at = agents_updated_at and not exists (select from account)`,
+		where default_currency <> $1 and updated_at = (select created_at from instance) and not exists (select from account)`,
 		currency)
 	return err
 }
 
-// checkCharges rejects limits that say nothing or two things.
+// checkCharges rejects limits that are not positive, and two limits for one currency.
 func checkCharges(list []LargeCharge) error {
 	seen := map[money.Currency]bool{}
 	for i, l := range list {

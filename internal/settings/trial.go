@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// testPatience is how long a model has for its test. Commands wait two minutes for a server.
+// testPatience is the timeout of a model test. Commands wait two minutes for the server.
 const testPatience = 80 * time.Second
 
 // TestModel is the input of TestModel.
@@ -38,7 +38,7 @@ type ModelTest struct {
 	Message      string        `json:"message" doc:"What the result means, and what to do"`
 }
 
-// tryModel asks the model. A rejection is a result, not an error.
+// tryModel sends a test request to the model. A rejection is a result, not an error.
 func (s *Settings) tryModel(ctx context.Context, q pg.Querier, in TestModel) (ModelTest, error) {
 	out := ModelTest{}
 	agents, err := s.Agents(ctx, q, op.None{})
@@ -92,8 +92,8 @@ func failure(err error) string {
 			"first word; if the model was still loading, test it again", int(testPatience.Seconds()))
 	case !ok:
 		return "the test was stopped; try again"
-	case e.Said != "":
-		return e.Advice + ". The server said: " + e.Said.Plain()
+	case e.Reply != "":
+		return e.Advice + ". The server said: " + e.Reply.Plain()
 	}
 	return e.Advice
 }
@@ -154,12 +154,12 @@ func (s *Settings) TryDefault(ctx context.Context) (ModelTest, bool, error) {
 	return t, true, err
 }
 
-// TestModel returns the result of a test. Nothing is stored.
+// TestModel returns the result of a test. It stores nothing.
 func (s *Settings) TestModel(_ context.Context, _ pg.Tx, _ TestModel, t ModelTest) (ModelTest, error) {
 	return t, nil
 }
 
-// newCode returns four capital letters that make no word.
+// newCode returns four capital letters that do not form a word.
 func newCode() string {
 	const letters = "BCDFGHJKLMNPQRSTVWXZ"
 	b := make([]byte, 4)
@@ -170,11 +170,11 @@ func newCode() string {
 	return string(b)
 }
 
-// testRows makes the prompt as long as a sheet of 25 transactions. The rows are made up: a test
-// sends nothing of the household.
+// testRows is the number of invented rows that make the prompt as long as one with 25 transactions.
+// A test sends no data of the household.
 const testRows = 125
 
-// testRequest is a prompt as long as a real one, with a code at its very front.
+// testRequest returns a prompt that is as long as a real one. A code is at its very beginning.
 func testRequest(name, code string) llm.Request {
 	var b strings.Builder
 	b.WriteString("These rows are only here to make the prompt as long as a real one; do nothing with them.\n")

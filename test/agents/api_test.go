@@ -10,8 +10,8 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// The whole way by the API: a model is configured, a workflow is made and run, its report is there,
-// and what it wrote is reverted with the run.
+// TestThroughTheAPI does everything over the API: it configures a model, and creates and runs a
+// workflow. The run's report exists, and reverting the run also reverts what the workflow wrote.
 func TestThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	h := ownHouse(t)
@@ -43,7 +43,7 @@ func TestThroughTheAPI(t *testing.T) {
 		t.Fatalf("%+v", run)
 	}
 	if h.filed(op.Agent) != 3 {
-		t.Errorf("%d are filed", h.filed(op.Agent))
+		t.Errorf("%d have a category", h.filed(op.Agent))
 	}
 	var report json.RawMessage
 	h.must("report.get", map[string]any{"id": *run.ReportID}, &report)
@@ -54,7 +54,7 @@ func TestThroughTheAPI(t *testing.T) {
 	if h.hash() != before {
 		t.Error("reverting the run did not restore the books")
 	}
-	// All that a workflow did since a time is undone together.
+	// One call undoes everything that a workflow did since a time.
 	for range 2 {
 		h.sim.Play(models.Sequence(
 			models.Use("update_transactions", update(ids, nil)),
@@ -74,7 +74,8 @@ func TestThroughTheAPI(t *testing.T) {
 	}
 }
 
-// A change of the household's time zone moves the next start of its workflows with it.
+// TestTimeZoneMovesSchedules: changing the household's time zone also changes the next start of its
+// workflows.
 func TestTimeZoneMovesSchedules(t *testing.T) {
 	t.Parallel()
 	h := ownHouse(t)

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// The data that each shipped workflow sends with every model call is limited, because the household
-// pays for it each time: its tools, and the first request as a whole.
+// TestEconomyOfPresets limits the data that each included workflow sends with every model call,
+// because the household pays for it each time. The data is the tools and the whole first request.
 func TestEconomyOfPresets(t *testing.T) {
 	t.Parallel()
 	const most = 16_000
@@ -22,7 +22,7 @@ func TestEconomyOfPresets(t *testing.T) {
 		"prices": []any{map[string]any{"model": "sim", "input_usd": "0", "output_usd": "0"}},
 	}, nil)
 	h.must("agent.update", map[string]any{"default_provider": "openai_compatible", "default_model": "sim"}, nil)
-	// the control: all tools that a workflow can have are more than that
+	// The control: all tools that a workflow can have exceed the limit.
 	h.must("workflow.create", map[string]any{
 		"slug": "everything", "name": "Everything", "prompt": "Look.", "scope": "full_access",
 	}, nil)

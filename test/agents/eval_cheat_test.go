@@ -17,7 +17,7 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// blind are evals that show the books as they are now: the control.
+// blind is the control: evals that show the books as they are now.
 type blind struct{ *eval.Evals }
 
 func (b blind) Windows(labels []eval.Label, windows int) []eval.Window {
@@ -44,8 +44,9 @@ func (b blind) Items(ctx context.Context, q pg.Querier, labels []eval.Label, _ [
 	return out, nil
 }
 
-// cheat is a model that has every tool and looks for what people decided: each row by its day and
-// amount, and whatever else the tools show. It is sure of what a person holds.
+// cheat returns a model that has every tool and looks for people's decisions: it searches for each
+// row by day and amount, and uses whatever else the tools show. It is sure of categories that a
+// person set.
 func cheat(t *testing.T, used map[string]bool) models.Script {
 	t.Helper()
 	return func(r models.Request) models.Answer {
@@ -101,7 +102,7 @@ func looks(t *testing.T, r models.Request, s models.Sheet, used map[string]bool)
 			"fields": "date,amount,name,account_name,category,category_source",
 		})
 	}
-	// These name something by its id, which the model would have to know first.
+	// These tools take an id, which the model must know first.
 	byID := []string{"get_transaction", "get_counterparty", "get_sync_status"}
 	var out models.Answer
 	for _, tool := range r.Tools {
@@ -119,8 +120,8 @@ func looks(t *testing.T, r models.Request, s models.Sheet, used map[string]bool)
 	return out
 }
 
-// windowed files four times ten transactions, and after each ten leaves traces in everything that a
-// person can name. Each ten become a window of the eval.
+// windowed decides four times ten transactions. After each ten, it leaves traces in everything that
+// a person can name. Each ten become a window of the eval.
 func (d *diary) windowed() {
 	d.t.Helper()
 	for b := range 4 {
@@ -139,8 +140,8 @@ func (d *diary) windowed() {
 	}
 }
 
-// traces counts, in all results of tools, words that were written after the sheet's window began,
-// and those from before. Each window is one sheet here.
+// traces counts words in all tool results: those written after the sheet's window began, and those
+// from before. Each window is one sheet here.
 func (d *diary) traces(run workflow.Run) (younger, older int) {
 	d.t.Helper()
 	sheet := 0
@@ -170,9 +171,9 @@ func (d *diary) traces(run workflow.Run) (younger, older int) {
 	return younger, older
 }
 
-// A model that uses every tool to find out what people decided finds nothing that is younger than
-// its window: no decision, no tag, category, comment, counterparty or rule. In the books of now,
-// which are the control, it finds all of it.
+// TestEvalCheat: a model that uses every tool to find people's decisions finds nothing newer than
+// its window: no decision, tag, category, comment, counterparty or rule. The control shows the
+// current books, in which the model finds all of it.
 func TestEvalCheat(t *testing.T) {
 	t.Parallel()
 	args := map[string]any{"slug": "talker", "sample": json.Number("40")}

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// A filing is a transaction as the habits of a person see it.
+// A filing has those parts of a transaction on which a person's habits depend.
 type filing struct {
 	ID       id.ID   `db:"id"`
 	Date     pg.Date `db:"date"`
@@ -30,23 +30,23 @@ type filing struct {
 	Weekend  bool    `db:"weekend"`
 }
 
-// habit returns the category that the person of these tests gives a transaction: the bank's
-// category, except for five whims of their own.
+// habit returns the category that the person in these tests gives a transaction. It is the bank's
+// category, with five exceptions.
 func (f filing) habit() string {
 	bank := "shopping_other"
 	if f.Category != nil {
 		bank = *f.Category
 	}
 	switch low := strings.ToLower(f.Name); {
-	case strings.Contains(low, "lidl"): // where the lunch at work comes from
+	case strings.Contains(low, "lidl"): // the lunch at work comes from there
 		return "food_and_drink_takeaway"
-	case bank == "food_and_drink_groceries" && f.Cents > 6000: // for the guests
+	case bank == "food_and_drink_groceries" && f.Cents > 6000: // shopping for guests
 		return "entertainment_other"
-	case bank == "transport_fuel" && f.Weekend: // for trips
+	case bank == "transport_fuel" && f.Weekend: // fuel for trips
 		return "travel_other"
 	case strings.Contains(low, "amazon"): // always for the house
 		return "home_furniture_and_appliances"
-	case f.Cents < 0: // all that comes in
+	case f.Cents < 0: // money in
 		return "income_other"
 	}
 	return bank
@@ -60,12 +60,12 @@ const filings = `select t.id, t.date, t.amount::text as amount, (t.amount * 100)
 	where t.deleted_at is null and not t.pending and not t.excluded and not a.hidden
 	order by t.date, t.id`
 
-// A diary is a household whose person has filed some of its transactions by habits of their own.
+// A diary is a household whose person categorizes transactions by habit.
 type diary struct {
 	*house
 	rows   []filing
-	next   int               // of rows, the first that is not filed yet
-	labels map[string]string // what is right, by what a row shows
+	next   int               // index in rows of the first transaction without a decision
+	labels map[string]string // the correct category, by what a row shows
 }
 
 func rowKey(date, amount, name, account string) string {
@@ -77,7 +77,7 @@ func newDiary(t *testing.T, n int) *diary {
 	return newDiaryOf(t, n, nil)
 }
 
-// newDiaryOf is newDiary with other evals than the service's own.
+// newDiaryOf does the same as newDiary, with other evals than the service's own.
 func newDiaryOf(t *testing.T, n int, evals func(*house) run.Evals) *diary {
 	t.Helper()
 	h := &house{t: t, models: &modelServer{}}
@@ -103,7 +103,7 @@ func newDiaryOf(t *testing.T, n int, evals func(*house) run.Evals) *diary {
 		"filer": {"worklist": map[string]any{
 			"filter": map[string]any{"tags": []any{"needs-review"}}, "sets": []any{"category"},
 		}},
-		"talker": {}, // with every tool
+		"talker": {}, // has every tool
 	} {
 		args := map[string]any{
 			"slug": slug, "name": "Filer", "prompt": "Decide each row.", "scope": "full_access",
@@ -123,7 +123,7 @@ func newDiaryOf(t *testing.T, n int, evals func(*house) run.Evals) *diary {
 	return d
 }
 
-// decide files the next transactions by habit, as one change.
+// decide categorizes the next n transactions by habit, as one change.
 func (d *diary) decide(n int) {
 	d.t.Helper()
 	var operations []any
@@ -135,7 +135,7 @@ func (d *diary) decide(n int) {
 	d.next += n
 }
 
-// eval measures the workflow with a script in the model's place.
+// eval tests the workflow's accuracy with a script as the model.
 func (d *diary) eval(script models.Script, args map[string]any) workflow.Run {
 	d.t.Helper()
 	d.sim.Play(script)
@@ -149,7 +149,7 @@ func (d *diary) eval(script models.Script, args map[string]any) workflow.Run {
 	return run
 }
 
-// decides plays a model that decides each row by itself; "" leaves it to a person.
+// decides returns a model that decides each row separately; "" leaves a row to a person.
 func decides(f func(s models.Sheet, row models.Row) string) models.Script {
 	return func(r models.Request) models.Answer {
 		s, ok := r.Sheet()
@@ -165,7 +165,7 @@ func decides(f func(s models.Sheet, row models.Row) string) models.Script {
 	}
 }
 
-// knows returns the right category for a row.
+// knows returns the correct category for a row.
 func (d *diary) knows(row models.Row) string {
 	return d.labels[rowKey(row.Date, string(row.Amount), row.Name, row.Account)]
 }
@@ -174,7 +174,7 @@ func (d *diary) oracle() models.Script {
 	return decides(func(_ models.Sheet, row models.Row) string { return d.knows(row) })
 }
 
-// wrong is a category that is not the right one.
+// wrong returns a category that is not the correct one.
 func (d *diary) wrong(row models.Row) string {
 	if d.knows(row) == "services_software" {
 		return "health_pharmacy"
@@ -182,9 +182,9 @@ func (d *diary) wrong(row models.Row) string {
 	return "services_software"
 }
 
-// Models with known figures have exactly these: one that knows everything, one that knows and says
-// something else, one that decides nothing, and one that follows people's earlier decisions. No
-// eval changes the books, and all of them are paid for.
+// TestEvalKnownModels: for models with known behavior, an eval reports exactly the known figures.
+// One model knows everything, one knows everything and gives wrong answers, one decides nothing,
+// and one follows people's earlier decisions. No eval changes the books, and each costs money.
 func TestEvalKnownModels(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 260)
@@ -237,14 +237,15 @@ func TestEvalKnownModels(t *testing.T) {
 	}
 }
 
-// A server that fails in the middle does not change the figures: the run goes on from its lines.
-// And an eval stops at its cap, with the figures of what was answered.
+// TestEvalGoesOnAndStops: a server failure in the middle does not change the figures, because the
+// run continues from its lines. An eval stops at its cost limit, with the figures of the rows
+// decided so far.
 func TestEvalGoesOnAndStops(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 120)
 	asked, play := 0, d.oracle()
 	run := d.eval(func(r models.Request) models.Answer {
-		if asked++; asked >= 3 && asked <= 6 { // more often than a client tries
+		if asked++; asked >= 3 && asked <= 6 { // more failures than the client's own retries
 			return play(r).With(models.Fault{Status: 503})
 		}
 		return play(r)
@@ -269,9 +270,9 @@ func TestEvalGoesOnAndStops(t *testing.T) {
 	}
 }
 
-// These count as right: categories that people hold, and those that they kept when they closed the
-// review. A category that was created since cannot be chosen, and a reverted decision is not a
-// label.
+// TestEvalLabels: the labels are categories that people set, and categories that they kept when
+// they closed a review. A category that was created later cannot be chosen. A reverted decision is
+// not a label.
 func TestEvalLabels(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 40)
@@ -309,7 +310,7 @@ func TestEvalLabels(t *testing.T) {
 	if e.Labels != want || e.N != 43 || e.Score.Right != 43 {
 		t.Errorf("%+v, want %+v: %+v", e.Labels, want, e.Score)
 	}
-	// With a window of its own the boat was there already.
+	// In a window of its own, the category boat existed already.
 	e = d.eval(d.oracle(), map[string]any{"sample": json.Number("1"), "windows": json.Number("1")}).Result
 	if e.Labels.Unanswerable != 0 || e.N != 1 || e.Items[0].Label != "our-boat" {
 		t.Errorf("%+v %+v", e.Labels, e.Items)

@@ -11,8 +11,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The gate has a rule for every tool. A writing tool that is not listed here is planned, so a new
-// tool is planned until somebody decides about it.
+// TestGateOfEveryTool: the gate has a rule for every tool. It plans calls of a writing tool that is
+// not listed here. So a new tool's calls are planned until somebody decides otherwise.
 func TestGateOfEveryTool(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
@@ -60,8 +60,8 @@ func TestGateOfEveryTool(t *testing.T) {
 	}
 }
 
-// Arguments that overrule people, reach stored transactions or lead to an address make a call
-// planned, wherever they stand.
+// TestGateOfArguments: the gate plans a call if its arguments override people, reach stored
+// transactions or contain an address, wherever in the arguments they are.
 func TestGateOfArguments(t *testing.T) {
 	t.Parallel()
 	tools := map[string]*op.Op{}

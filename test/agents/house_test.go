@@ -1,5 +1,6 @@
-// Package agents runs workflows of a household against simulated model servers: whole conversations, their limits,
-// their plans and their money. The models are scripts, so no test asks a real one.
+// Package agents runs workflows of a household against simulated model servers: whole
+// conversations, their limits, plans and costs. The models are scripts, so no test calls a real
+// one.
 package agents_test
 
 import (
@@ -27,16 +28,17 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// A house is the service on a household's books, with a model server that plays a script.
+// A house is the service with a household, and a model server that plays a script.
 type house struct {
 	*app.App
 	t      testing.TB
 	sim    *models.Server
 	models *modelServer
-	end    time.Time // the last day of the books; the generator's if zero
+	end    time.Time // the last day of the household's data; zero means the generator's default
 }
 
-// A modelServer stands for the model servers of a house: one, with a price that tests set.
+// A modelServer replaces the configured model servers of a house: one server, with a price that
+// tests set.
 type modelServer struct {
 	mu     sync.Mutex
 	client llm.Client
@@ -54,7 +56,7 @@ func (m *modelServer) Price(context.Context, pg.Querier, string, string) (llm.Pr
 	return *m.price, true, nil
 }
 
-// cheap is a price: $1 and $5 for a million tokens.
+// cheap is a price of $1 for a million input tokens and $5 for a million output tokens.
 var cheap = llm.Price{Input: 1_000_000, CacheRead: 100_000, CacheWrite: 1_250_000, Output: 5_000_000}
 
 func newHouse(t testing.TB, script models.Script) *house {
@@ -62,7 +64,7 @@ func newHouse(t testing.TB, script models.Script) *house {
 	return newHouseOf(t, script, 400)
 }
 
-// newHouseOf is newHouse with that many transactions.
+// newHouseOf does the same as newHouse, with that many transactions.
 func newHouseOf(t testing.TB, script models.Script, transactions int) *house {
 	t.Helper()
 	h := &house{t: t, models: &modelServer{price: &cheap}}
@@ -79,7 +81,7 @@ func newHouseOf(t testing.TB, script models.Script, transactions int) *house {
 	return h
 }
 
-// ownHouse is a house whose model server must be configured by its settings.
+// ownHouse returns a house that takes its model server from the household's settings.
 func ownHouse(t testing.TB) *house {
 	t.Helper()
 	h := &house{t: t, models: &modelServer{}}
@@ -88,7 +90,7 @@ func ownHouse(t testing.TB) *house {
 	return h
 }
 
-// build makes the service on a household's books. before runs before jobs are worked.
+// build builds the service with a household. It calls before ahead of starting the jobs.
 func (h *house) build(transactions int, before func()) {
 	h.t.Helper()
 	t := h.t
@@ -136,7 +138,7 @@ func (h *house) replace(o models.Options) {
 	h.sim, h.models.client = sim, client
 }
 
-// reader is a workflow that only reads.
+// reader returns a workflow that only reads.
 func reader() workflow.Definition {
 	return workflow.Definition{
 		Slug: "weekly-digest", Name: "Weekly summary", Version: 1, System: "You look after a household's books.",
@@ -182,7 +184,7 @@ func (h *house) startOf(d workflow.Definition, of *id.ID) id.ID {
 
 var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000000000ad"), Name: "Ada", Scope: op.Full}
 
-// A told holds everything that is known of a run.
+// A told holds everything that is stored about a run.
 type told struct {
 	Status    string  `db:"status"`
 	Mode      string  `db:"mode"`
@@ -196,7 +198,7 @@ type told struct {
 	Changes   int     `db:"changes"`
 }
 
-// run runs a workflow to its end.
+// run runs a workflow until it ends.
 func (h *house) run(d workflow.Definition) (told, []workflow.Line) {
 	h.t.Helper()
 	return h.wait(h.start(d))
@@ -237,7 +239,7 @@ func (h *house) lines(run id.ID) []workflow.Line {
 	return lines
 }
 
-// kinds are the kinds of lines, in order.
+// kinds returns the kinds of the lines, in order.
 func kinds(lines []workflow.Line) []string {
 	var out []string
 	for _, l := range lines {
@@ -260,7 +262,7 @@ func (h *house) call(name string, args map[string]any) (op.Answer, error) {
 	return op.Answer{}, nil
 }
 
-// must makes a call as Ada that must work.
+// must makes a call as Ada, which must succeed.
 func (h *house) must(name string, args map[string]any, into any) {
 	h.t.Helper()
 	answer, err := h.call(name, args)

@@ -14,7 +14,7 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// A run ends at each of its limits, with the limit's name and without another call of the model.
+// TestLimits: a run ends at each of its limits, names the limit, and makes no further model call.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 		script models.Script
 		change func(*workflow.Definition)
 		limit  string
-		most   int // calls of the model
+		most   int // the largest number of model calls
 	}{
 		{"turns", different(), func(d *workflow.Definition) { d.MaxTurns = 3 }, workflow.LimitTurns, 3},
 		{
@@ -74,8 +74,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A run with a limit of costs does not start without a price, and one without a limit has a cost
-// that is unknown, not zero.
+// TestUnknownPrice: without a price, a run with a cost limit does not start. The cost of a run
+// without a limit is then unknown, not zero.
 func TestUnknownPrice(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, models.Sequence(models.Say("Nothing happened.")))
@@ -92,8 +92,8 @@ func TestUnknownPrice(t *testing.T) {
 	}
 }
 
-// A server that reports more than a call can have cost ends the run at once. The reserved amount is
-// recorded, however much the server claims, so the month can go on.
+// TestLiar: if a server reports more than a call can have cost, the run ends at once. The reserved
+// amount is recorded, whatever the server reports, so the month's budget is not used up.
 func TestLiar(t *testing.T) {
 	t.Parallel()
 	for _, output := range []int64{1_000_000_000, math.MaxInt64} {
@@ -124,7 +124,7 @@ func TestLiar(t *testing.T) {
 	}
 }
 
-// A tool call that was cut at any of its bytes is not run.
+// TestCutCalls: a tool call that was cut off at any byte is not run.
 func TestCutCalls(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -134,7 +134,7 @@ func TestCutCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In one run, 4 cut answers in a row are tolerated, and then a whole one follows.
+	// A run tolerates 4 cut responses in a row. A complete one then follows.
 	cuts := len(printed)
 	var at int
 	h.sim.Play(func(r models.Request) models.Answer {
@@ -146,7 +146,7 @@ func TestCutCalls(t *testing.T) {
 		}
 		stop := "length"
 		if at%2 == 1 {
-			stop = "tool_calls" // as Ollama says it
+			stop = "tool_calls" // Ollama's spelling
 		}
 		at++
 		return models.Use("update_transactions", args).Cut((at-1)/2, stop)
@@ -166,15 +166,15 @@ func TestCutCalls(t *testing.T) {
 		}
 	}
 	t.Logf("%d cuts in %d runs, 0 run", 2*cuts, runs)
-	// The control: the same call, whole, is run.
+	// The control: the complete call is run.
 	h.sim.Play(models.Sequence(models.Use("update_transactions", args), models.Say("done")))
 	if got, _ := h.run(d); got.Changes != 1 || h.filed("agent") != 1 {
 		t.Errorf("control: %+v", got)
 	}
 }
 
-// Unusable answers, rejections and servers that fail for good end a run as failed, with a message
-// about what to do.
+// TestFailures: unusable responses, rejections and permanent server errors end a run as failed,
+// with a message that says what to do.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -201,7 +201,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A server that fails for a while is asked again; the run goes on where it was.
+// TestServerRecovers: a run retries while a server fails temporarily, and then continues where it
+// was.
 func TestServerRecovers(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -221,13 +222,13 @@ func TestServerRecovers(t *testing.T) {
 	}
 }
 
-// A model that writes without end fills the transcript, not the disk: the run ends at the limit.
-// Decisions from before stay.
+// TestTranscriptLimit: if a model writes without end, the run ends when its transcript is full, so
+// the disk does not fill. Earlier decisions stay.
 func TestTranscriptLimit(t *testing.T) {
 	t.Parallel()
 	const chatter = 3_000_000
 	h := newHouse(t, nil)
-	// in large pieces, or what encloses them would be the larger part
+	// Send large pieces. With small ones, the protocol around them would be the larger part.
 	h.replace(models.Options{Piece: 64 << 10, Script: func(r models.Request) models.Answer {
 		s, _ := r.Sheet()
 		rows := models.ByDictionary(s)
@@ -247,7 +248,7 @@ func TestTranscriptLimit(t *testing.T) {
 	for _, l := range lines {
 		size += len(l.Body)
 	}
-	// A text is stored once as it came and once as it is shown.
+	// Each text is stored twice: as received and as shown.
 	if size < 16_000_000 || size > 16_000_000+2*chatter+100_000 {
 		t.Errorf("the transcript has %d bytes", size)
 	}
@@ -258,8 +259,8 @@ func TestTranscriptLimit(t *testing.T) {
 	t.Logf("%d sheets of %d bytes each, %d bytes of transcript", got.Turns, chatter, size)
 }
 
-// A model that calls tools without end in one answer cannot fill more than the transcript either:
-// when it is full, the remaining calls are not made.
+// TestTranscriptLimitWithinAnAnswer: calls without end in one response cannot exceed the
+// transcript's limit either. When it is reached, the remaining calls are not made.
 func TestTranscriptLimitWithinAnAnswer(t *testing.T) {
 	t.Parallel()
 	const calls, full = 200, 16_000_000
@@ -269,7 +270,7 @@ func TestTranscriptLimitWithinAnAnswer(t *testing.T) {
 		answer = answer.Use("query_transactions", map[string]any{"limit": 150 + i%2, "fields": "all"})
 	}
 	h.sim.Play(func(models.Request) models.Answer {
-		// as if much had been said before: to fill all of it with calls takes a minute
+		// Pretend that the transcript is almost full: filling all of it with calls takes a minute.
 		if _, err := h.DB.Exec(t.Context(), `update workflow_run set bytes = $1`, full-1_000_000); err != nil {
 			t.Error(err)
 		}
@@ -277,7 +278,7 @@ func TestTranscriptLimitWithinAnAnswer(t *testing.T) {
 	})
 	got, lines := h.run(reader())
 	size := full - 1_000_000
-	before, made := 0, 0 // the last call, and how many there were
+	before, made := 0, 0 // the transcript's size before the last call, and the number of calls
 	for _, l := range lines[slices.Index(kinds(lines), workflow.LineAssistant):] {
 		if l.Kind == workflow.LineCall {
 			before = size
@@ -288,21 +289,21 @@ func TestTranscriptLimitWithinAnAnswer(t *testing.T) {
 	if got.Status != workflow.LimitReached || deref(got.Limit) != workflow.LimitLines || got.Turns != 1 {
 		t.Errorf("%+v, limit %s, error %s", got, deref(got.Limit), deref(got.Error))
 	}
-	if size < full || before > full+calls*100 || made >= calls { // bodies are stored with more spaces than they count
+	if size < full || before > full+calls*100 || made >= calls { // stored bodies have more spaces than the counted ones
 		t.Errorf("the transcript has %d bytes, %d before the last of %d calls", size, before, made)
 	}
 	t.Logf("%d of %d calls were made, %d bytes of transcript", made, calls, size)
 }
 
-// The month's ceiling ends a run, exactly; a report warns at 80 % and at its end, and no run starts
-// until it is raised.
+// TestMonthlyCeiling: a run ends exactly at the monthly ceiling. A report warns at 80 % and at the
+// ceiling, and no run starts until the ceiling is raised.
 func TestMonthlyCeiling(t *testing.T) {
 	t.Parallel()
 	h := ownHouse(t)
 	n := 0
 	h.sim.Play(func(r models.Request) models.Answer {
 		n++
-		// every call costs as much as it may; with one token more it would have been cut off
+		// Every call costs the maximum. With one token more, it would be cut off.
 		return models.Use("query_transactions", map[string]any{"limit": n%50 + 1}).
 			Counted(models.Usage{Input: r.PromptTokens, Output: int64(r.MaxTokens) - 1})
 	})
@@ -335,7 +336,7 @@ func TestMonthlyCeiling(t *testing.T) {
 		h.must("report.list", map[string]any{}, &list)
 		for _, r := range list {
 			if r.Kind == "alert" {
-				titles = append([]string{r.Title}, titles...) // newest first
+				titles = append([]string{r.Title}, titles...) // oldest first
 			}
 		}
 		return titles
@@ -344,11 +345,11 @@ func TestMonthlyCeiling(t *testing.T) {
 		t.Helper()
 		return h.value(`select spent_micros from model_month`)
 	}
-	// 6 calls of 8,192 tokens and their prompts are below four fifths of the ceiling.
+	// 6 calls of 8,192 tokens and their prompts cost less than 80 % of the ceiling.
 	if got := run(); got.Limit != workflow.LimitTurns || spent() < 240_000 || spent() > 310_000 || len(alerts()) != 0 {
 		t.Fatalf("%+v, %d spent, %q", got, spent(), alerts())
 	}
-	// The next call passes 80 %. The run goes on to the ceiling and ends there.
+	// The next call exceeds 80 %. The run continues to the ceiling and ends there.
 	got := run()
 	if got.Status != workflow.LimitReached || got.Limit != workflow.LimitCeiling {
 		t.Errorf("%+v", got)
@@ -361,8 +362,8 @@ func TestMonthlyCeiling(t *testing.T) {
 	if !slices.Equal(alerts(), want) {
 		t.Errorf("%q", alerts())
 	}
-	// A ceiling that is used up rejects runs, and the error states when that ends; a higher ceiling
-	// allows them again.
+	// When the ceiling is used up, runs are rejected, and the error states when the next month
+	// begins. A higher ceiling allows runs again.
 	h.must("agent.update", map[string]any{"monthly_ceiling_usd": json.Number("0.37")}, nil)
 	_, err := h.call("workflow.run", map[string]any{"slug": "reader"})
 	if fault, ok := errors.AsType[*errs.Error](err); !ok || fault.Code != errs.RunLimit {

@@ -15,7 +15,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// curator is a workflow that plans a counterparty for each payee, a few transactions at a time.
+// curator returns a workflow that plans a counterparty for each payee, a few transactions at a
+// time.
 func curator() workflow.Definition {
 	d := queue()
 	d.Slug, d.DryRun, d.Report, d.MaxWrites = "counterparty-curator", true, "none", new(50)
@@ -34,8 +35,9 @@ func (h *house) apply(run id.ID) workflow.AppliedPlan {
 	return out
 }
 
-// Two waiting plans create counterparties of the same names. The plan that is applied second uses
-// those that exist by then: all planned changes are written, and no transaction is left unasked.
+// TestTwoPlansOfTheSamePayees: two waiting plans create counterparties with the same names. The
+// plan that is applied second uses those that exist by then. It writes all planned changes, and no
+// transaction is forgotten.
 func TestTwoPlansOfTheSamePayees(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -59,7 +61,8 @@ func TestTwoPlansOfTheSamePayees(t *testing.T) {
 	if left := h.value(unfiled); left > 0 || planned == 0 {
 		t.Errorf("%d of %d planned transactions have no counterparty", left, planned)
 	}
-	// To the end, with two plans waiting each time: only the rows that the model skipped are left.
+	// Continue to the end, with two plans waiting each time. Only the rows that the model skipped
+	// remain.
 	for range 20 {
 		_, _, one = h.sheets(curator())
 		got, _, two := h.sheets(curator())
@@ -76,8 +79,8 @@ func TestTwoPlansOfTheSamePayees(t *testing.T) {
 	}
 }
 
-// A plan of which nothing can be applied any more is not applied, and its transactions are asked
-// about again.
+// TestPlanOfNothing: a plan of which nothing can be applied any more is discarded, and its
+// transactions return to the worklist.
 func TestPlanOfNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -91,7 +94,7 @@ func TestPlanOfNothing(t *testing.T) {
 		and p.subject = 'counterparty'`, run) {
 		h.must("counterparty.create", map[string]any{"name": name}, &other)
 	}
-	for _, short := range rows { // a person decides about each, and undoes it
+	for _, short := range rows { // a person decides about each one and undoes the decision
 		done, err := h.call("transaction.update", map[string]any{"transaction_id": short, "counterparty_id": other.ID})
 		if err == nil {
 			_, err = h.call("change.revert", map[string]any{"change_id": done.Change.String()})
@@ -122,8 +125,9 @@ func TestPlanOfNothing(t *testing.T) {
 	}
 }
 
-// Whatever a plan would create under a name that exists by now (a tag, a category with one below it,
-// a rule that does the same) is what exists, and what was planned with it is done with that.
+// TestPlannedRecordsThatExistByNow: a plan would create a tag, a category with a subcategory, or a
+// rule. If such a record exists by now, the plan uses it for its other changes instead of creating
+// another.
 func TestPlannedRecordsThatExistByNow(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)

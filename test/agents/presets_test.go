@@ -12,13 +12,13 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// A question is a call of a tool that a script always makes, whatever the results are.
+// A question is a tool call that a script always makes, whatever the results are.
 type question struct {
 	tool string
 	args map[string]any
 }
 
-// asks returns a model that asks these questions, one after the other, and then ends.
+// asks returns a model that makes these calls, one after the other, and then ends.
 func asks(list []question, then models.Script) models.Script {
 	return func(r models.Request) models.Answer {
 		if n := r.Turn(); n < len(list) {
@@ -30,8 +30,9 @@ func asks(list []question, then models.Script) models.Script {
 
 func done(models.Request) models.Answer { return models.Say("Nothing changed.") }
 
-// The shipped workflows that search for patterns ask the server for them, and so cost less than
-// reading rows; that is the control. The sentinel marks exactly the planted transactions.
+// TestPresetsAskForPatterns: workflows that search for patterns let the server search, which costs
+// less than reading rows. Reading rows is the control. The sentinel marks exactly the planted
+// transactions.
 func TestPresetsAskForPatterns(t *testing.T) {
 	t.Parallel()
 	h := &house{t: t, models: &modelServer{}, end: time.Now()}
@@ -70,9 +71,9 @@ func TestPresetsAskForPatterns(t *testing.T) {
 	}
 	for _, c := range []struct {
 		slug        string
-		rows, finds []question // by reading rows, and with the workflow's own tools
+		rows, finds []question // calls that read rows, and calls of the workflow's own tools
 		then        models.Script
-		most        int // bytes that all requests of a run have
+		most        int // the most bytes in all requests of a run
 	}{
 		{
 			"subscription-watch",
@@ -136,8 +137,8 @@ func TestPresetsAskForPatterns(t *testing.T) {
 	h.marked(t, odd)
 }
 
-// plant puts two charges into the books that a person should know about: one of ten times the
-// payee's usual amount, and one that came twice. It returns the charges that must be marked.
+// plant adds two charges that a person should know about: one of ten times the payee's usual
+// amount, and a duplicate. It returns the charges that must be marked.
 func (h *house) plant(t *testing.T) (odd []string) {
 	t.Helper()
 	type payee struct {
@@ -200,10 +201,10 @@ func marks(r models.Request) models.Answer {
 	return a
 }
 
-// A cost is what a run sent to its model.
+// A cost is the size of what a run sent to its model.
 type cost struct{ requests, results int }
 
-// cost runs a preset with a script, or the same with tools that read rows.
+// cost runs a preset with a script, or with tools that read rows instead.
 func (h *house) cost(t *testing.T, slug string, rows bool, script models.Script) (c cost) {
 	t.Helper()
 	if rows {

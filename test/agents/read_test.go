@@ -9,8 +9,8 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// A conversation that reads: the model calls a tool, reads its answer and ends with a message, which
-// becomes the report. Its numbers are looked for in what the tools answered.
+// TestReadingRun: the model calls a tool, reads its result and ends with a message, which becomes
+// the report. The service looks for the report's numbers in the tools' results.
 func TestReadingRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, models.Sequence(

@@ -11,15 +11,15 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A sheet is built and rehearsed about as fast in large books as in small ones. The measured time
-// includes the batch that stores it.
+// TestSheetSpeed: building and rehearsing a sheet takes about as long with large books as with
+// small ones. The measured time includes the batch that stores the sheet.
 func TestSheetSpeed(t *testing.T) { //nolint:paralleltest // it measures
 	size := 20_000
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		size = 1_000_000
 	}
 	h := newHouseOf(t, nil, size)
-	// A third was filed by rules, and a thirtieth by people.
+	// Rules categorized a third of the transactions, and people a thirtieth.
 	if _, err := pg.Exec(t.Context(), h.DB, `update transaction set
 		category_id = (select id from category where slug = 'food_and_drink_groceries'),
 		category_source = case when hashtext(id::text) % 30 = 0 then 'user' else 'rule' end
@@ -37,7 +37,7 @@ func TestSheetSpeed(t *testing.T) { //nolint:paralleltest // it measures
 	for i, l := range lines {
 		switch l.Kind {
 		case workflow.LineUser:
-			if i > 3 { // the first sheet waits for the books to be read from the disk
+			if i > 3 { // the first sheets wait until the data is read from the disk
 				built = append(built, l.At.Time().Sub(lines[i-2].At.Time()))
 			}
 		case workflow.LineResult:
@@ -59,7 +59,7 @@ func TestSheetSpeed(t *testing.T) { //nolint:paralleltest // it measures
 	t.Logf("%d transactions: a sheet is built in %v (median %v), rehearsed in %v (median %v); its request has %d bytes "+
 		"(median; largest %d)", size, built[0], built[len(built)/2], rehearsed[0], rehearsed[len(rehearsed)/2],
 		sent[len(sent)/2], sent[len(sent)-1])
-	// The fastest counts: other tests run beside this one.
+	// The fastest time counts, because other tests run on the same machine.
 	if built[0] > 100*time.Millisecond || rehearsed[0] > 150*time.Millisecond || sent[len(sent)-1] > 16_000 {
 		t.Error("a sheet is slower or larger than it may be")
 	}

@@ -14,7 +14,7 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// queue is a workflow that works the review queue.
+// queue returns a workflow that works through the review queue.
 func queue() workflow.Definition {
 	return workflow.Definition{
 		Slug: "review-queue", Name: "Auto-categorize", Version: 1, System: "You look after a household's books.",
@@ -27,7 +27,7 @@ func queue() workflow.Definition {
 	}
 }
 
-// of makes a run that belongs to a stored workflow, because only those remember what they have seen.
+// of creates a run of a stored workflow, because only a stored workflow remembers what it has seen.
 func (h *house) of(d workflow.Definition) id.ID {
 	h.t.Helper()
 	found, err := pg.Values[id.ID](h.t.Context(), h.DB, `
@@ -48,7 +48,7 @@ func (h *house) sheets(d workflow.Definition) (told, []workflow.Line, id.ID) {
 	return got, lines, run
 }
 
-// books returns the books in lines that can be compared.
+// books returns the books as lines that can be compared.
 func (h *house) books() string {
 	h.t.Helper()
 	out, err := ledgertest.Canonical(h.t.Context(), h.DB, nil, "")
@@ -67,7 +67,7 @@ func (h *house) value(sql string, args ...any) int {
 	return n
 }
 
-// tag puts that many transactions into the review queue, and no others.
+// tag puts n transactions into the review queue, and no others.
 func (h *house) tag(n int) {
 	h.t.Helper()
 	if _, err := pg.Exec(h.t.Context(), h.DB, `
@@ -84,7 +84,7 @@ func (h *house) tag(n int) {
 
 const waiting = `select count(*) from transaction_tag x join tag g on g.id = x.tag_id where g.slug = 'needs-review' and x.present`
 
-// revert undoes all that a run did.
+// revert undoes everything that a run did.
 func (h *house) revert(run id.ID) {
 	h.t.Helper()
 	if _, err := h.call("workflow-run.revert", map[string]any{"id": run.String()}); err != nil {
@@ -92,9 +92,10 @@ func (h *house) revert(run id.ID) {
 	}
 }
 
-// The review queue is worked a sheet at a time. A decision that the model is sure of is written and
-// closes the review. The rest keeps its review, gets the reason as a comment, and is not asked
-// about again until something changes. A revert of the run restores the books.
+// TestReviewQueue: a workflow works through the review queue one sheet at a time. If the model is
+// sure of a decision, it is written and closes the review. The other transactions stay in review,
+// get the reason as a comment, and are skipped until something changes. Reverting the run restores
+// the books.
 func TestReviewQueue(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -121,12 +122,12 @@ func TestReviewQueue(t *testing.T) {
 			t.Errorf("%q is not in the report", want)
 		}
 	}
-	// Nothing has changed, so the model is not asked.
+	// Nothing has changed, so the workflow does not ask the model.
 	if got, lines, _ := h.sheets(queue()); got.Status != workflow.Succeeded || h.sim.Count() != asked || got.Report != nil {
 		t.Errorf("asked %d times more: %+v %v", h.sim.Count()-asked, got, kinds(lines))
 	}
-	// Of what was left one is given another tag: it is asked about again, alone, without a second
-	// comment.
+	// One of the skipped transactions gets another tag. The workflow asks about that one only, and
+	// adds no second comment.
 	one := h.shorts(`select t.short_id from transaction t join transaction_tag x on x.transaction_id = t.id and x.present
 		join tag g on g.id = x.tag_id and g.slug = 'needs-review' order by t.id limit 1`)[0]
 	tagged, err := h.call("transaction.tag", map[string]any{"transaction_id": one, "tag_slug": "question"})
@@ -151,13 +152,14 @@ func TestReviewQueue(t *testing.T) {
 	if after := h.books(); after != before {
 		t.Errorf("the books are not what they were: %s", difference(before, after))
 	}
-	// Reverted transactions are not decided again, except the one that was tagged meanwhile.
+	// The workflow does not decide reverted transactions again, except the one that was tagged in
+	// between.
 	h.sheets(queue())
 	requests = h.sim.Requests()
 	if s, _ := requests[len(requests)-1].Sheet(); h.sim.Count() != asked+2 || len(s.Rows) != 1 {
 		t.Errorf("asked %d times after the revert, at last about %d rows", h.sim.Count()-asked-1, len(s.Rows))
 	}
-	// The control: a workflow that remembers nothing asks about all of it again.
+	// The control: a workflow without memory asks about all of them again.
 	if _, err := pg.Exec(t.Context(), h.DB, `delete from workflow_seen`); err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +193,8 @@ func (h *house) shorts(sql string, args ...any) []string {
 	return out
 }
 
-// A dry run writes nothing but a plan and its report, and does not plan the same again while the
-// plan waits.
+// TestSheetsPlan: a dry run writes only a plan and its report. While the plan waits, another run
+// does not plan the same again.
 func TestSheetsPlan(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -217,7 +219,7 @@ func TestSheetsPlan(t *testing.T) {
 	if got, _, _ := h.sheets(d); h.sim.Count() != asked || got.PlanState != "none" {
 		t.Errorf("asked %d times more; plan %s", h.sim.Count()-asked, got.PlanState)
 	}
-	// The same answers without dry_run write the planned changes.
+	// Without dry_run, the same responses write the planned changes.
 	d.DryRun = false
 	if _, err := pg.Exec(t.Context(), h.DB, `delete from workflow_seen`); err != nil {
 		t.Fatal(err)
@@ -229,7 +231,7 @@ func TestSheetsPlan(t *testing.T) {
 	}
 }
 
-// A run that reaches the day's limit of writes plans the rest of its sheets.
+// TestSheetsLimit: a run that reaches the daily limit of writes plans the rest of its sheets.
 func TestSheetsLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -252,8 +254,8 @@ func TestSheetsLimit(t *testing.T) {
 	}
 }
 
-// A model that does not know the code has not read its instructions: its answer is not used, and it
-// is asked once more.
+// TestSheetsCode: a model that does not repeat the code has not read its instructions. The workflow
+// does not use its response and asks once more.
 func TestSheetsCode(t *testing.T) {
 	t.Parallel()
 	wrong := func(r models.Request) models.Answer {
@@ -271,7 +273,7 @@ func TestSheetsCode(t *testing.T) {
 	if after := h.books(); after != before {
 		t.Errorf("written: %s", difference(before, after))
 	}
-	// Asked again it knows the code.
+	// The second time, the model repeats the code.
 	h.sim.Play(func(r models.Request) models.Answer {
 		if r.Turn() == 0 {
 			return wrong(r)
@@ -283,7 +285,8 @@ func TestSheetsCode(t *testing.T) {
 	}
 }
 
-// A server that silently cuts the front of a prompt is found out, whether it counts honestly or not.
+// TestSheetsCut: the workflow detects a server that silently cuts off the beginning of a prompt,
+// whether or not the server reports the correct token count.
 func TestSheetsCut(t *testing.T) {
 	t.Parallel()
 	for name, counted := range map[string]*models.Usage{"honest": nil, "lying": {Input: 5000, Output: 500}} {
@@ -308,7 +311,8 @@ func TestSheetsCut(t *testing.T) {
 	}
 }
 
-// An unusable answer is asked for twice more, and then left to people.
+// TestSheetsUnusable: after an unusable response, the workflow asks twice more and then leaves the
+// rows to people.
 func TestSheetsUnusable(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(r models.Request) models.Answer {
@@ -332,7 +336,7 @@ func TestSheetsUnusable(t *testing.T) {
 		!strings.Contains(deref(got.Report), "the model gave no usable answer") {
 		t.Error(deref(got.Report))
 	}
-	// A model that never calls the tool is not asked about all sheets.
+	// If a model never calls the tool, the workflow stops before it has asked about all sheets.
 	h.tag(200)
 	h.sim.Play(func(models.Request) models.Answer { return models.Say("I have decided all rows.") })
 	asked := h.sim.Count()
@@ -341,7 +345,8 @@ func TestSheetsUnusable(t *testing.T) {
 	}
 }
 
-// A decision that a person makes while the model is working stays the person's.
+// TestSheetsMeanwhile: a decision that a person makes while the model is working is not
+// overwritten.
 func TestSheetsMeanwhile(t *testing.T) {
 	t.Parallel()
 	var h *house

@@ -18,8 +18,8 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// newSynced is a house as a household sets it up: a bank is linked and synced, and a model is
-// configured, both over their protocols.
+// newSynced builds a house in the way a household sets it up: a bank is linked and synced, and a
+// model is configured, both over their protocols.
 func newSynced(t *testing.T, transactions int) *house {
 	t.Helper()
 	bank, err := banks.NewPlaid(banks.PlaidOptions{
@@ -80,7 +80,7 @@ func newSynced(t *testing.T, transactions int) *house {
 	return h
 }
 
-// preset runs a workflow that comes with coffer.
+// preset runs a workflow that coffer includes.
 func (h *house) preset(slug string) (told, id.ID) {
 	h.t.Helper()
 	var made struct {
@@ -94,9 +94,9 @@ func (h *house) preset(slug string) (told, id.ID) {
 	return got, made.ID
 }
 
-// A synced household: the review queue is filed, 200 transactions with at most 12 calls of the
-// model, then the curator's plan is applied by a person, and reverting both runs makes the books
-// what they were.
+// TestSyncedHousehold: a workflow categorizes the review queue of a synced household, 200
+// transactions with at most 12 model calls. A person then applies the curator's plan. Reverting
+// both runs restores the books.
 func TestSyncedHousehold(t *testing.T) {
 	t.Parallel()
 	h := newSynced(t, 900)

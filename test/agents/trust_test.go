@@ -10,9 +10,9 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// Trust falls by itself: when people found five of a workflow's last decisions wrong, its next run
-// only plans, with the reason. Only a person raises it again, and mistakes that the person knew do
-// not count again.
+// TestTrustFalls: after people found five of a workflow's last decisions wrong, its next run only
+// plans and gives the reason. Only a person can let it write again. Mistakes that the person knew
+// at that time do not count again.
 func TestTrustFalls(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t, 0)
@@ -31,7 +31,7 @@ func TestTrustFalls(t *testing.T) {
 	filed, err := pg.Values[id.ID](t.Context(), d.DB, `select id from transaction where category_source = 'agent'
 		order by id`)
 	if err != nil || len(filed) < 6 || first.Mode != workflow.Doing {
-		t.Fatalf("%d were filed: %+v (%v)", len(filed), first, err)
+		t.Fatalf("%d were categorized: %+v (%v)", len(filed), first, err)
 	}
 	correct := func(ids ...id.ID) {
 		t.Helper()

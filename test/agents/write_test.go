@@ -14,7 +14,7 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// writer is a workflow that writes.
+// writer returns a workflow that writes.
 func writer() workflow.Definition {
 	d := reader()
 	d.Slug, d.Name, d.Scope, d.Report, d.Tools = "filer", "Filer", "full_access", "none", nil
@@ -22,7 +22,7 @@ func writer() workflow.Definition {
 	return d
 }
 
-// ids are short ids of transactions whose category nobody holds.
+// ids returns short ids of transactions whose category no person set.
 func (h *house) ids(n int) []string {
 	h.t.Helper()
 	out, err := pg.Values[string](h.t.Context(), h.DB, `select short_id from transaction where deleted_at is null
@@ -72,8 +72,8 @@ func (h *house) filed(source string) int {
 	return n
 }
 
-// A run writes until its limit, then plans: the limit is exact, and what came after it is a plan
-// that a person applies.
+// TestWritesUntilTheLimit: a run writes until its exact limit and then plans. A person can apply
+// the plan.
 func TestWritesUntilTheLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -114,7 +114,7 @@ func TestWritesUntilTheLimit(t *testing.T) {
 		t.Fatalf("%s %v", answer.Body, err)
 	}
 	if n := h.filed("agent"); n != 29 || h.filed("user") != 0 {
-		t.Errorf("%d are filed by the agent, %d held", n, h.filed("user"))
+		t.Errorf("%d were categorized by the agent, %d are locked", n, h.filed("user"))
 	}
 	change, err := pg.Value[string](t.Context(), h.DB, `select cause || ' ' || summary || ' ' || actor_type
 		from change where id = $1 and actor_id = $2`, applied.ChangeID, run)
@@ -145,7 +145,8 @@ func (h *house) plan(run string) workflow.PlanPage {
 	return page
 }
 
-// A dry run changes nothing, reads its own plan, and its plan comes to what a direct run does.
+// TestDryRun: a dry run changes nothing, and reads the books as if its plan were applied. Applying
+// the plan has the same result as a direct run.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)

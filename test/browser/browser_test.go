@@ -15,15 +15,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
 // A browser is Chromium, and the program that drives it.
 type browser struct {
+	*driver
 	t     *testing.T
-	in    io.WriteCloser
-	out   *bufio.Reader
 	size  string
 	house *house
 	shots int
@@ -57,9 +57,77 @@ func find(t *testing.T, how string, paths ...string) string {
 	return ""
 }
 
-// newBrowser starts a browser. Certificates with one of the keys, given as base64 of their SHA-256,
-// are trusted, and no others beside the system's.
+// A driver is a running drive.mjs with its Chromium.
+type driver struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// idle holds the drivers that no test uses. Starting one takes two seconds of a processor, and the
+// step open, with which every test begins, gives it an empty profile anyway.
+var idle struct {
+	sync.Mutex
+	drivers []*driver
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, d := range idle.drivers {
+		if err := d.quit(); err != nil {
+			fmt.Fprintln(os.Stderr, "a browser ended badly:", err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// newBrowser returns a browser that only this test uses, until the test ends. Certificates with one
+// of the keys, given as base64 of their SHA-256, are trusted, and no others beside the system's.
 func newBrowser(t *testing.T, size string, keys ...string) *browser {
+	t.Helper()
+	b := &browser{t: t, size: size}
+	if len(keys) == 0 {
+		b.driver = idleDriver()
+	}
+	if b.driver == nil {
+		b.driver = startDriver(t, keys)
+	}
+	t.Cleanup(func() {
+		kept := false
+		defer func() {
+			if kept {
+				return
+			}
+			if err := b.quit(); err != nil {
+				t.Errorf("the browser ended badly: %v", err)
+			}
+		}()
+		// A failed test may have left the browser in the middle of something.
+		if len(keys) == 0 && !t.Failed() {
+			b.do(t, step{Do: "leave"})
+			idle.Lock()
+			defer idle.Unlock()
+			idle.drivers = append(idle.drivers, b.driver)
+			kept = true
+		}
+	})
+	return b
+}
+
+func idleDriver() *driver {
+	idle.Lock()
+	defer idle.Unlock()
+	n := len(idle.drivers)
+	if n == 0 {
+		return nil
+	}
+	d := idle.drivers[n-1]
+	idle.drivers = idle.drivers[:n-1]
+	return d
+}
+
+func startDriver(t *testing.T, keys []string) *driver {
 	t.Helper()
 	arch := runtime.GOARCH
 	if arch == "amd64" {
@@ -73,30 +141,29 @@ func newBrowser(t *testing.T, size string, keys ...string) *browser {
 	find(t, npm, filepath.Join(modules, "playwright-core", "package.json"))
 	node := find(t, npm, filepath.Join(modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node"))
 	chromium := find(t, apt, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
-	cmd := exec.Command(node, "drive.mjs", chromium, strings.Join(keys, ","))
-	cmd.Stderr = os.Stderr
-	b := &browser{t: t, size: size}
-	if b.in, err = cmd.StdinPipe(); err != nil {
+	d := &driver{cmd: exec.Command(node, "drive.mjs", chromium, strings.Join(keys, ","))}
+	d.cmd.Stderr = os.Stderr
+	if d.in, err = d.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	pipe, err := cmd.StdoutPipe()
+	pipe, err := d.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.out = bufio.NewReader(pipe)
-	if err := cmd.Start(); err != nil {
+	d.out = bufio.NewReader(pipe)
+	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // Wait then says so
-		defer stuck.Stop()
-		_, _ = io.WriteString(b.in, `{"do":"quit"}`+"\n") // if the browser has gone, Wait reports it
-		_ = b.in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the browser ended badly: %v", err)
-		}
-	})
-	return b
+	return d
+}
+
+// quit ends the driver and its Chromium.
+func (d *driver) quit() error {
+	stuck := time.AfterFunc(time.Minute, func() { _ = d.cmd.Process.Kill() }) // Wait then says so
+	defer stuck.Stop()
+	_, _ = io.WriteString(d.in, `{"do":"quit"}`+"\n") // if the browser has gone, Wait reports it
+	_ = d.in.Close()
+	return d.cmd.Wait()
 }
 
 // A step is what a person does; the names are the driver's.

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// accountByHand adds a house that no bank knows, calls it otherwise, closes it, takes that back,
-// deletes it and takes that back too.
+// accountByHand adds a house that no bank knows, renames it, closes it, undoes that,
+// deletes it and undoes that too.
 func accountByHand(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop")

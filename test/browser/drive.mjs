@@ -17,14 +17,14 @@ const browser = await chromium.launch({
   executablePath: process.argv[2],
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...(process.argv[3] ? ["--ignore-certificate-errors-spki-list=" + process.argv[3]] : [])],
 });
-let page, origins, heard, answered, strict, asked;
+let page, origins, heard, answered, strict, asked, abrupt;
 
 // open begins with an empty profile: no cookies, nothing kept. Dates and numbers are British and the clock is the machine's,
 // unless another place is named. Its browser may speak another language; the words that the tests know stay English.
 // Only those who ask for it have a service worker: what it fetches passes by the steps that change answers.
 async function open({ size, allow, name, value, text, locale = "en-GB", zone }) {
   await page?.context().close();
-  [origins, heard, answered, strict, asked] = [allow, [], new Map(), name === "strict", new Set()]; // strict: no word on the console
+  [origins, heard, answered, strict, asked, abrupt] = [allow, [], new Map(), name === "strict", new Set(), false]; // strict: no word on the console
   const context = await browser.newContext({ ...sizes[size], locale, timezoneId: zone, serviceWorkers: text === "worker" ? "allow" : "block" });
   if (!locale.startsWith("en")) await context.addInitScript(() => location.protocol.startsWith("http") && localStorage.setItem("language", "en"));
   context.setDefaultTimeout(patience);
@@ -51,6 +51,12 @@ async function open({ size, allow, name, value, text, locale = "en-GB", zone }) 
   page.on("crash", () => heard.push("the page crashed"));
 }
 
+// leave ends the test's profile, and with it every page and request. The browser stays for the next test.
+async function leave() {
+  await page?.context().close();
+  page = undefined;
+}
+
 // authenticator is a device with passkeys that says yes.
 async function authenticator() {
   await page.evaluate(settled);
@@ -61,11 +67,24 @@ async function authenticator() {
   });
 }
 
+// changed waits until no change is on its way, or for a minute: what became of it, the test sees by itself. A test that
+// loses answers on purpose does not wait for them.
+async function changed() {
+  const begun = Date.now();
+  const sent = () => [...asked].some((r) => !["GET", "HEAD", "OPTIONS"].includes(r.method()));
+  if (abrupt || page.url() === "about:blank") return;
+  for (let still = 0; still < 2 && Date.now() - begun < 60_000; still = sent() ? 0 : still + 1) await page.waitForTimeout(25);
+}
+
 const inside = (frame) => (frame ? page.frameLocator("iframe") : page);
 
 const steps = {
-  open, authenticator,
-  visit: ({ url }) => page.goto(url),
+  open, leave, authenticator,
+  // A page that is left takes the change with it that is just being sent: who changed something waits for it.
+  visit: async ({ url }) => {
+    await changed();
+    await page.goto(url);
+  },
   click: ({ name, frame }) => inside(frame).locator("button, a, summary, label").filter({ hasText: new RegExp("^\\s*" + name + "\\s*$"), visible: true }).first().click(),
   // Follows a link by the keyboard: the middle of a bent ribbon's box can lie beside the ribbon.
   follow: async ({ name }) => {
@@ -83,7 +102,7 @@ const steps = {
     if (takes !== "none") throw new Error(`${name} takes clicks in its first moment: ${takes}`);
   },
   fill: ({ name, value }) => page.getByLabel(name).and(page.locator("input, textarea, select")).filter({ visible: true }).first().fill(value),
-  // The same by its whole label, where others begin alike.
+  // The same by its whole label, where other labels begin with the same words.
   write: ({ name, value }) => page.getByLabel(name, { exact: true }).filter({ visible: true }).first().fill(value),
   tick: ({ name }) => page.getByRole("checkbox", { name }).filter({ visible: true }).first().check(),
   // A button by its whole name, also one that only screen readers know.
@@ -139,8 +158,8 @@ const steps = {
   },
   // Until nothing is asked for any more and nothing moves.
   idle: async () => {
-    await page.waitForLoadState("networkidle");
-    await page.waitForTimeout(50); // for what begins to move
+    await page.waitForLoadState("networkidle"); // which is true for ever once a page was idle
+    for (let still = 0; still < 4; still = asked.size === 0 ? still + 1 : 0) await page.waitForTimeout(50); // also for what begins to move
     await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity));
   },
   // Until all that was asked for is here and drawn. It is sooner than idle, which waits half a second for more.
@@ -217,14 +236,17 @@ const steps = {
     on();
   }))),
   // From now on each payment is delivered once, twice, or without an answer, and not at all while there is no network.
-  twice: () => page.context().route("**/api/v1/transactions", async (r) => {
-    if (r.request().method() !== "POST") return r.continue();
-    if (await page.evaluate(() => !navigator.onLine).catch(() => true)) return r.abort("internetdisconnected");
-    const luck = Math.random();
-    const answer = await r.fetch();
-    if (luck < 0.3) return r.abort("connectionreset");
-    await r.fulfill({ response: luck < 0.6 ? await r.fetch() : answer });
-  }),
+  twice: () => {
+    abrupt = true;
+    return page.context().route("**/api/v1/transactions", async (r) => {
+      if (r.request().method() !== "POST") return r.continue();
+      if (await page.evaluate(() => !navigator.onLine).catch(() => true)) return r.abort("internetdisconnected");
+      const luck = Math.random();
+      const answer = await r.fetch();
+      if (luck < 0.3) return r.abort("connectionreset");
+      await r.fulfill({ response: luck < 0.6 ? await r.fetch() : answer });
+    });
+  },
   // A payment on the page that adds them, until it is in or kept.
   pay: async ({ name, value }) => {
     await page.getByLabel("Amount", { exact: true }).fill(value);
@@ -278,7 +300,7 @@ function focused() {
   return (e?.ariaLabel || e?.labels?.[0]?.innerText || e?.innerText || "").replace(/\s+/g, " ").trim();
 }
 
-// settled ends what is on its way to another colour or place, so that the page is judged as it stays.
+// settled ends what is on its way to another color or place, so that the page is judged as it stays.
 function settled() {
   for (const a of document.getAnimations()) if (a.effect?.getComputedTiming().endTime !== Infinity) a.finish();
 }
@@ -429,7 +451,7 @@ function crowded() {
 
 async function look() {
   await page.waitForLoadState("load");
-  // In one step: between two the page may begin to change a colour again.
+  // In one step: between two the page may begin to change a color again.
   const seen = await page.evaluate(`(() => { ${settled} ${faults} settled(); return faults(); })()`);
   return { url: page.url(), status: answered.get(page.url()) ?? 0, title: await page.title(), text: await page.innerText("body"), faults: [...heard.splice(0), ...seen] };
 }

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// linkStory sees both sides of the pairs of a proposed link, confirms it, and takes that back; then
+// linkStory sees both sides of the pairs of a proposed link, confirms it, and undoes that; then
 // it does the same with all that are likely.
 func linkStory(t *testing.T, h *house, axe, size string) {
 	t.Helper()

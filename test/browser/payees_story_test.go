@@ -7,7 +7,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// payeesHouse has a shop that its bank writes in two ways, and others.
+// payeesHouse has a shop whose name the bank writes in two ways, and other payees.
 var payeesHouse = small{
 	name: "payees",
 	payments: []payment{
@@ -21,8 +21,8 @@ var payeesHouse = small{
 	},
 }
 
-// TestPayeesStory finds two payees that are one, merges them, names them and takes each step back, with
-// the keyboard alone; then it merges on a phone.
+// TestPayeesStory merges two payees that are the same shop, renames the result and undoes each
+// step, with the keyboard alone. Then it merges payees on a phone.
 func TestPayeesStory(t *testing.T) {
 	t.Parallel()
 	axe := built(t)
@@ -36,7 +36,7 @@ func TestPayeesStory(t *testing.T) {
 		b.do(t, step{Do: "enter"})
 		b.do(t, step{Do: "see", Text: says})
 	}
-	back := func(part, text string) { // until the screen says that again
+	back := func(part, text string) { // undoes a step, and waits until that part of the screen says the text again
 		t.Helper()
 		b.do(t, step{Do: "key", Name: "z"})
 		b.do(t, step{Do: "says", Name: part, Text: text})
@@ -45,7 +45,7 @@ func TestPayeesStory(t *testing.T) {
 
 	b.enterAt(t, h, list, "Same payee?")
 	b.do(t, step{Do: "see", Text: "2 + 1 · 3 transactions"})
-	b.do(t, step{Do: "see", Text: "1 suggestion"}) // and none of one's own account
+	b.do(t, step{Do: "see", Text: "1 suggestion"}) // but no suggestion for the household's own account
 	b.do(t, step{Do: "says", Name: "main", Text: h.paidTo(t, "EDEKA")})
 	b.whole(t, axe)
 	act("Merge 2: Edeka, Edeka", "Merged into Edeka")
@@ -68,7 +68,7 @@ func TestPayeesStory(t *testing.T) {
 	b.do(t, step{Do: "see", Text: "Renamed to Corner shop"})
 	b.do(t, step{Do: "says", Name: "h1", Text: "Corner shop"})
 	h.named(t, 2, "Corner shop")
-	b.do(t, step{Do: "see", Text: "Payee Corner shop"}) // the rule for those to come
+	b.do(t, step{Do: "see", Text: "Payee Corner shop"}) // the rule for future transactions
 	b.whole(t, axe)
 	back("h1", "Edeka")
 
@@ -126,7 +126,8 @@ func TestPayeesStory(t *testing.T) {
 	b.look(t)
 }
 
-// named checks how many transactions have a counterparty of that name, and that no others have one.
+// named checks how many transactions have the counterparty of that name, that no transaction has
+// another counterparty, and that there is one rule for it, or none without transactions.
 func (h *house) named(t *testing.T, want int, name string) {
 	t.Helper()
 	n := h.count(t, `select count(*) from transaction t join counterparty c on c.id = t.counterparty_id where c.name = $1`, name)
@@ -137,7 +138,8 @@ func (h *house) named(t *testing.T, want int, name string) {
 	}
 }
 
-// paidTo is what went to wordings, as the screens write it and the database adds it up.
+// paidTo returns how much was paid to payees with these bank texts. The database adds it up, and
+// the text looks as it does on screens.
 func (h *house) paidTo(t *testing.T, names ...string) string {
 	t.Helper()
 	sum, err := pg.Value[string](t.Context(), h.DB, `select '€' || to_char(sum(t.amount), 'FM999,990.00')

@@ -46,4 +46,31 @@ func recurringPayments(t *testing.T, h *house, axe string) {
 	said(1, `state = 'dismissed'`)
 	b.screen(t, "/recurring", "1 dismissed")
 	b.whole(t, axe)
+	contractsOfOneName(t, h, axe)
+}
+
+// contractsOfOneName sees from which account each of two contracts is paid that have one name.
+func contractsOfOneName(t *testing.T, h *house, axe string) {
+	t.Helper()
+	accounts, err := pg.Values[string](t.Context(), h.DB, `
+		with twins as (select distinct on (account_id) id, account_id from recurring
+			where state <> 'dismissed' and not transfer and next_date between current_date and current_date + 28
+			order by account_id, next_date limit 2),
+		named as (update recurring set name = 'Phone' where id in (select id from twins))
+		select coalesce(nullif(a.display_name, ''), a.name) from account a join twins on twins.account_id = a.id order by 1`)
+	if err != nil || len(accounts) != 2 {
+		t.Fatalf("%q: %v", accounts, err)
+	}
+	for _, size := range []string{"desktop", "phone"} {
+		b := newBrowser(t, size)
+		b.enterAt(t, h, "/recurring", "Bills and subscriptions")
+		for _, a := range accounts {
+			b.do(t, step{Do: "says", Name: "main", Text: " · " + a})
+		}
+		b.whole(t, axe)
+		b.screen(t, "/recurring/calendar", "Projected balances")
+		b.do(t, step{Do: "press", Name: "Next month"})
+		b.do(t, step{Do: "idle"})
+		b.whole(t, axe)
+	}
 }

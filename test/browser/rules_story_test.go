@@ -103,7 +103,7 @@ func proposalStory(t *testing.T, h *house, axe string) {
 	}
 	b.screen(t, "/", "2 suggested rules")
 	b.do(t, step{Do: "click", Name: "2 suggested rules"})
-	b.do(t, step{Do: "see", Text: "suggested by Tidy"})
+	b.do(t, step{Do: "see", Text: "Suggested by Tidy"})
 	b.whole(t, axe)
 	b.do(t, step{Do: "press", Name: "Accept: Ferries"})
 	b.do(t, step{Do: "see", Text: "“Ferries” turned on"})

@@ -56,7 +56,7 @@ func sameRow(t *testing.T, h *house, agent, axe string) {
 	robin.do(t, step{Do: "see", Text: "Categorized as Clothing"})
 	within(t, "Maja is told", func() { maja.do(t, step{Do: "see", Text: "after you. It’s now Clothing"}) })
 	maja.whole(t, axe)
-	// Every value that was overwritten stands in the activity with its author, and can be undone.
+	// Every value that was overwritten is in the activity with its author, and can be undone.
 	robin.screen(t, "/activity?transaction="+row, "Clear filters")
 	of := get[struct {
 		Name     string
@@ -103,7 +103,7 @@ func agentsHour(t *testing.T, h *house, agent, axe string) {
 	b.do(t, step{Do: "click", Name: "Undo 29"})
 	b.do(t, step{Do: "see", Text: "Undid 3 changes by Tidy-up agent"})
 	if now := len(h.list(t, "limit=500&category=shopping")); now >= filed {
-		t.Errorf("%d were filed under shopping, and %d are after the undo", filed, now)
+		t.Errorf("%d had the category Shopping, and %d have it after the undo", filed, now)
 	}
 	b.do(t, step{Do: "see", Text: "3 undone"})
 	b.whole(t, axe)

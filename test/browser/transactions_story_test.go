@@ -64,7 +64,8 @@ func purposeOfAPayment(t *testing.T, h *house, axe string) {
 	}
 }
 
-// newcomer skips a payee, types a whole name, reads the reason right after, and reloads.
+// newcomer skips a payee, then types the whole name of a category for it, and undoes both. After
+// that it opens a transaction by its address, categorizes it and reads the reason right after.
 func newcomer(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop")
@@ -165,7 +166,7 @@ func manyAtADesk(t *testing.T, h *house, axe string) {
 	b.do(t, step{Do: "key", Name: "z"})
 	b.do(t, step{Do: "see", Text: "Undone"})
 	if after := len(h.list(t, "limit=10&tags=trip-to-rome&category=travel")); before != 4 || after >= 4 {
-		t.Errorf("%d were filed, and %d are after the undo", before, after)
+		t.Errorf("%d had the category, and %d have it after the undo", before, after)
 	}
 }
 
@@ -191,8 +192,8 @@ func manyOnAPhone(t *testing.T, h *house, axe string) {
 	b.whole(t, axe)
 }
 
-// savedViews keeps filters under a name, changes them, finds them by the palette, deletes them and takes
-// that back. A viewer sees what is shared, and nothing that changes it.
+// savedViews saves filters as a view, changes it, finds it in the palette, deletes it and undoes
+// that. A viewer sees shared views, and nothing that changes them.
 func savedViews(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop")
@@ -223,7 +224,7 @@ func savedViews(t *testing.T, h *house, axe string) {
 	b.fill(t, "Search", "comes in")
 	b.do(t, step{Do: "see", Text: "Shared view"})
 	b.whole(t, axe)
-	b.do(t, step{Do: "key", Name: "ArrowDown"}) // past what finds payments with these words
+	b.do(t, step{Do: "key", Name: "ArrowDown"}) // past the entry that searches transactions for these words
 	b.do(t, step{Do: "enter"})
 	b.do(t, step{Do: "see", Text: "Edit view"})
 	if v := b.look(t); !strings.Contains(v.URL, "direction=in") {
@@ -254,7 +255,7 @@ func savedViews(t *testing.T, h *house, axe string) {
 	}
 }
 
-// onePayment is read and commented on, loses a tag, is removed and comes back.
+// onePayment gets a category, a payee and a comment, is unlocked, deleted and restored.
 func onePayment(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop dark")

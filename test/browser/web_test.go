@@ -126,7 +126,7 @@ func leadOn(t *testing.T, h *house) {
 	}
 }
 
-// work agrees to a payee, takes it back, comments on a payment, and finds it all in the activity.
+// work approves a payee, undoes that, comments on a payment, and finds it all in the activity.
 func work(t *testing.T, h *house, axe string) {
 	t.Helper()
 	b := newBrowser(t, "desktop")

@@ -66,6 +66,12 @@ func workflowStory(t *testing.T, h *house, axe, size string) {
 	b.do(t, step{Do: "see", Text: "search_mode"})
 	b.whole(t, axe)
 
+	planned, category := h.approves(t)
+	b.screen(t, "/runs/"+planned.Short(), "Proposed changes")
+	b.do(t, step{Do: "says", Name: "main", Text: "Approves " + category})
+	b.whole(t, axe)
+
+	b.screen(t, "/runs/"+run.Short(), "Transcript")
 	b.do(t, step{Do: "click", Name: "Undo run"})
 	b.do(t, step{Do: "see", Text: "will be undone"})
 	b.whole(t, axe)
@@ -74,6 +80,26 @@ func workflowStory(t *testing.T, h *house, axe, size string) {
 	if after := h.filed(t); !maps.Equal(before, after) {
 		t.Error("undoing the run leaves other categories behind")
 	}
+}
+
+// approves adds a run whose plan only approves what is there, and returns the name of the category.
+func (h *house) approves(t *testing.T) (run id.ID, category string) {
+	t.Helper()
+	run = h.ran(t, "large-charge-sentinel", "Approved.")
+	const rows = `transaction_tag tt join tag g on g.id = tt.tag_id and g.slug = 'needs-review' join transaction t
+		on t.id = tt.transaction_id join category c on c.id = t.category_id where tt.present and t.deleted_at is null`
+	category, err := pg.Value[string](t.Context(), h.DB, `select c.display_name from `+rows+` order by t.date desc, t.id limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pg.Exec(t.Context(), h.DB, `
+		with planned as (update workflow_run set plan_state = 'waiting', mode = 'planning' where id = $1)
+		insert into workflow_plan (run_id, seq, tool, subject, subject_id, field, ref, before, note)
+		select $1, row_number() over (order by t.date desc, t.id), 'update_transactions', 'transaction', t.id, 'tag', g.id,
+			'1', 'as last month' from `+rows+` order by t.date desc, t.id limit 3`, run); err != nil {
+		t.Fatal(err)
+	}
+	return run, category
 }
 
 // definition is a workflow as the API shows it.

@@ -31,12 +31,12 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// authorization are the suite's scenarios for authorisation servers, and how many checks each must
-// make.
+// authorization maps the suite's scenarios for authorization servers to the number of checks that
+// each must make.
 var authorization = map[string]int{"authorization-server-metadata-endpoint": 2, "authorization-code-grant": 1}
 
-// TestAuthorization runs the suite's scenarios for authorisation servers against the service: the
-// suite is the client, and a browser of the test's signs in and consents.
+// TestAuthorization runs the suite's scenarios for authorization servers against the service. The
+// suite is the client, and the test plays the browser, which signs in and consents.
 func TestAuthorization(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -77,7 +77,8 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
-// authority is the real service at a loopback port that it knows, and a member's session.
+// authority starts the real service, which knows its own loopback address, and returns the address
+// and a member's session.
 func authority(t *testing.T) (base, session string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -112,7 +113,7 @@ func authority(t *testing.T) (base, session string) {
 	return base, session
 }
 
-// registered makes the suite known to the server.
+// registered registers the suite as a client of the server.
 func registered(t *testing.T, base, redirect string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/oauth/register",
@@ -135,7 +136,7 @@ func registered(t *testing.T, base, redirect string) string {
 	return c.ID
 }
 
-// freePort returns a port that nobody listens at, because the suite needs one as an argument.
+// freePort returns a port on which nothing listens, because the suite needs one as an argument.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -146,7 +147,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// authorize runs the suite, and hands on the address that it asks a person to open.
+// authorize runs the suite, and passes the address that it prints for a person to open.
 func (s suite) authorize(t *testing.T, dir string, open func(address string) error, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -180,7 +181,7 @@ func (s suite) authorize(t *testing.T, dir string, open func(address string) err
 
 var field = regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
 
-// consent is a browser in which someone is signed in and lets the program in.
+// consent plays a browser in which somebody is signed in and lets the program in.
 func consent(ctx context.Context, asked, session string) error {
 	send := func(method, address string, form url.Values) (*http.Response, string, error) {
 		req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))

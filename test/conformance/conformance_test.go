@@ -1,6 +1,6 @@
 // Package conformance runs the official MCP conformance suite (npm package
-// @modelcontextprotocol/conformance) against the service's whole HTTP surface. It holds the
-// fixtures that the suite calls by name; they are linked into this test and nowhere else.
+// @modelcontextprotocol/conformance) against the service's whole HTTP surface. It contains the
+// fixtures that the suite calls by name. Only this test links them.
 package conformance_test
 
 import (
@@ -22,15 +22,15 @@ import (
 
 const (
 	modern = "2026-07-28" // the first revision without sessions
-	legacy = "2025-11-25" // the last one with them
+	legacy = "2025-11-25" // the last revision with sessions
 )
 
-// revisions are the frozen requirement sets, and how many server scenarios each must contain: a
-// suite that came without them must not look like a pass.
+// revisions maps the frozen requirement sets to the number of server scenarios that each must
+// contain. A suite that lost its scenarios must not look like a pass.
 var revisions = map[string]int{modern: 37, legacy: 30}
 
-// TestConformance runs the suite against the service with the fixtures, both revisions at one
-// address: every required scenario passes.
+// TestConformance runs the suite against the service with the fixtures, with both revisions at one
+// address. Every required scenario must pass.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// generic are the scenarios that need no fixture: the service as it is passes them.
+// generic are the scenarios that need no fixture. The service without fixtures passes them.
 var generic = map[string][]string{
 	modern: {
 		"tools-list", "dns-rebinding-protection", "server-sse-multiple-streams", "http-header-validation",
@@ -62,8 +62,8 @@ var generic = map[string][]string{
 	},
 }
 
-// partly are the scenarios of which some checks need fixtures, and those checks: the service as it
-// is passes all the others.
+// partly maps scenarios to those of their checks that need fixtures. The service without fixtures
+// passes all their other checks.
 var partly = map[string][]string{
 	"server-stateless": {
 		"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400",
@@ -73,8 +73,8 @@ var partly = map[string][]string{
 	"caching": {},
 }
 
-// TestBareService runs the suite against the service without the fixtures. Tests that need none
-// pass, but the run as a whole must fail, or the test above would prove nothing.
+// TestBareService runs the suite against the service without the fixtures. Scenarios that need none
+// pass, but the run as a whole must fail. Otherwise TestConformance would prove nothing.
 func TestBareService(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -108,10 +108,10 @@ func TestBareService(t *testing.T) {
 }
 
 // serve runs the real service on its own database at a loopback port, and returns the address of
-// its tools. The suite cannot send a header of ours, so the outermost layer adds the key.
+// its tools. The suite cannot send the API key, so the outermost layer adds it.
 func serve(t *testing.T, extend func(*mcp.Server)) string {
 	t.Helper()
-	// The suite asks faster than a household may.
+	// The suite sends requests faster than the usual limits allow.
 	config := app.Config{
 		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 4, RatePerMinute: 1_000_000,
 		RateBurst: 1_000_000,
@@ -142,7 +142,7 @@ func serve(t *testing.T, extend func(*mcp.Server)) string {
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
-		server.CloseClientConnections() // ends the streams that sessions hold open, for which Close would wait
+		server.CloseClientConnections() // ends the streams that sessions keep open, for which Close would wait
 		server.Close()
 	})
 	return server.URL + "/mcp/key"

@@ -15,9 +15,8 @@ import (
 )
 
 // fixtures adds to s everything that the suite's server scenarios call, for both revisions: tools,
-// resources, prompts and, as middleware, completion and subscriptions. The names of features and
-// arguments are the suite's, and so are the schemas' words that a comment marks; all other text is
-// free.
+// resources and prompts, and completion and subscriptions as middleware. The suite fixes the names
+// of features and arguments, and words in schemas that have a comment. All other text is free.
 func fixtures(s *mcp.Server) {
 	contentTools(s)
 	sessionTools(s)
@@ -30,8 +29,8 @@ func fixtures(s *mcp.Server) {
 
 const anyObject = `{"type":"object"}`
 
-// contentTools answer with each kind of content, and show schemas that must reach the client
-// unchanged.
+// contentTools adds tools that return each kind of content, and tools whose schemas must reach the
+// client unchanged.
 func contentTools(s *mcp.Server) {
 	picture := &mcp.ImageContent{Data: dot(), MIMEType: "image/png"}
 	addStatic(s, "test_simple_text", text("one line"))
@@ -66,13 +65,13 @@ func contentTools(s *mcp.Server) {
 		"properties": {"payee": {"type": "string"}, "at": {"$ref": "#/$defs/address"}, "cash": {"type": "boolean"}, "card": {"type": "string"}},
 		"allOf": [{"anyOf": [{"required": ["payee"]}, {"required": ["at"]}]}],
 		"if": {"properties": {"cash": {"const": true}}, "required": ["cash"]}, "then": {"required": ["at"]}, "else": {"required": ["card"]}}`, echo)
-	// The suite takes the first tool whose schema names a header, and sends that argument in it as
-	// well.
+	// The suite uses the first tool whose schema names a header, and sends that argument in the
+	// header too.
 	add(s, "mirrored_argument",
 		`{"type": "object", "properties": {"branch": {"type": "string", "x-mcp-header": "Branch"}, "count": {"type": "integer"}}}`, echo)
 }
 
-// sessionTools call back into the client, which only a session allows.
+// sessionTools adds tools that call the client, which is only possible in a session.
 func sessionTools(s *mcp.Server) {
 	add(s, "test_tool_with_logging", anyObject, func(ctx context.Context,
 		req *mcp.CallToolRequest,
@@ -131,7 +130,7 @@ func elicit(ctx context.Context, req *mcp.CallToolRequest, message, schema strin
 	return result(text(res.Action + " with " + string(content))), nil
 }
 
-// modernTools are the tools that the scenario server-stateless calls.
+// modernTools adds the tools that the scenario server-stateless calls.
 func modernTools(s *mcp.Server) {
 	addStatic(s, "test_streaming_elicitation", text("the only message on its stream"))
 	add(s, "test_logging_tool", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
@@ -151,7 +150,7 @@ func modernTools(s *mcp.Server) {
 			Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`),
 		}
 	})
-	// Adding a feature again notifies the subscribers, whether or not anything changed.
+	// Adding a feature again notifies the subscribers, whether or not anything has changed.
 	add(s, "test_trigger_tool_change", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult,
 		error,
 	) {
@@ -203,8 +202,8 @@ func prompts(s *mcp.Server) {
 
 type empty struct{ mcp.ResultBase }
 
-// optionalMethods implements and declares methods that a server otherwise has only with certain
-// options. Methods that 2026-07-28 removed never get here: the SDK rejects them before any
+// optionalMethods declares and implements methods that a server otherwise has only with certain
+// options. Methods that 2026-07-28 removed never arrive here: the SDK rejects them before any
 // middleware.
 func optionalMethods(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -246,7 +245,7 @@ func addStatic(s *mcp.Server, name string, content ...mcp.Content) {
 
 func addResource(s *mcp.Server, uri, mimeType string, contents *mcp.ResourceContents) {
 	s.AddResource(&mcp.Resource{URI: uri, Name: uri, MIMEType: mimeType}, read(func(string) *mcp.ResourceContents {
-		c := *contents // the SDK fills in what is left out
+		c := *contents // the SDK fills in missing fields
 		return &c
 	}))
 }
@@ -300,7 +299,7 @@ func failed(err error) *mcp.CallToolResult {
 	return res
 }
 
-// dot is a PNG of one grey pixel.
+// dot returns a PNG with one gray pixel.
 func dot() []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
@@ -309,7 +308,7 @@ func dot() []byte {
 	return b.Bytes()
 }
 
-// silence is a WAV file of one sample: eight bits, mono, 8 kHz.
+// silence returns a WAV file with one sample: eight bits, mono, 8 kHz.
 func silence() []byte {
 	const rate = 8000
 	format := []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8)}

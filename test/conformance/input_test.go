@@ -14,8 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inputTools need input from the client before they can respond. From 2026-07-28 on a server does
-// not call back: the response names the missing input, and the client calls again with it.
+// inputTools adds tools that need input from the client before they can respond. Since 2026-07-28 a
+// server does not call the client: its response names the missing input, and the client repeats the
+// call with it.
 func inputTools(s *mcp.Server) {
 	const prefix = "test_input_required_result_"
 	add(s, prefix+"elicitation", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
@@ -66,7 +67,7 @@ func confirmed(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 			return nil, forged
 		}
 		if accepted(req.Params.InputResponses, "confirm") != nil {
-			return result(text("state-ok")), nil // the suite asks for this word
+			return result(text("state-ok")), nil // the suite expects this word
 		}
 	}
 	return ask("asked", mcp.InputRequestMap{"confirm": form("Shall I?", "ok", "boolean")}), nil
@@ -97,13 +98,13 @@ func twoRounds(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 		return ask("first", mcp.InputRequestMap{"payee": form("Who was paid?", "name", "string")}), nil
 	case "first":
 		name = answer(req.Params.InputResponses, "payee", "name")
-		return ask("second "+name, mcp.InputRequestMap{"paint": form("Which colour shall the tag have?", "color",
+		return ask("second "+name, mcp.InputRequestMap{"paint": form("Which color shall the tag have?", "color",
 			"string")}), nil
 	}
 	return result(text(name + " is tagged " + answer(req.Params.InputResponses, "paint", "color"))), nil
 }
 
-// whatIsDeclared asks for nothing that the client has not said it can do.
+// whatIsDeclared requests only input that the client has declared it can give.
 func whatIsDeclared(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	requests := mcp.InputRequestMap{}
 	if caps := req.ClientCapabilities(); caps != nil {
@@ -184,7 +185,7 @@ func listed(in mcp.InputResponseMap, key string) ([]string, bool) {
 	return uris, true
 }
 
-// The request state goes through the client's hands, so it is signed.
+// The request state is signed, because the client could change it.
 
 var (
 	stateKey = []byte(rand.Text())

@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// A suite is the installed npm package and the Node that runs it: the suite needs a newer one than
-// machines have.
+// A suite is the installed npm package and the Node program that runs it. The suite needs a newer
+// Node than most machines have.
 type suite struct{ node, pkg string }
 
-// findSuite finds the suite that npm ci installs in this folder. A machine without it skips the
-// test, unless the suite is required: in CI, or by COFFER_TEST_CONFORMANCE.
+// findSuite finds the suite that npm ci installs in this folder. Without it, the test is skipped,
+// unless the suite is required: in CI, or by COFFER_TEST_CONFORMANCE.
 func findSuite(t *testing.T) suite {
 	t.Helper()
 	modules, err := filepath.Abs("node_modules")
@@ -57,16 +57,17 @@ type check struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// undeclared are checks that the suite skips because the service does not declare what they look
-// at: its list of tools never changes.
+// undeclared are checks that the suite skips because the service does not declare the feature: its
+// list of tools never changes.
 var undeclared = []string{"sep-2575-server-sends-tools-list-changed-on-subscription"}
 
-// ok is stricter than the suite, which lets warnings and skipped checks pass.
+// ok reports whether the check passed. It is stricter than the suite, which accepts warnings and
+// skipped checks.
 func (c check) ok() bool {
 	return c.Status == "SUCCESS" || c.Status == "INFO" || c.Status == "SKIPPED" && slices.Contains(undeclared, c.ID)
 }
 
-// A suiteRun is what the suite found about one server.
+// A suiteRun is the result of the suite for one server.
 type suiteRun struct {
 	exit     int
 	required []string
@@ -93,7 +94,7 @@ func (s suite) run(t *testing.T, target, revision string) suiteRun {
 	return run
 }
 
-// requirements reads the names below server: in the revision's requirement set.
+// requirements reads the names under "server:" in the revision's requirement set.
 func (s suite) requirements(t *testing.T, revision string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(s.pkg, "requirements", revision+".yaml"))
@@ -117,7 +118,7 @@ func (s suite) requirements(t *testing.T, revision string) []string {
 
 var resultDir = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$`)
 
-// readChecks reads the results: a folder for each scenario that ran.
+// readChecks reads the results. There is one folder for each scenario that ran.
 func readChecks(t *testing.T, dir string) map[string][]check {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "server-*", "checks.json"))
@@ -165,7 +166,7 @@ func (r suiteRun) passed() int {
 	return n
 }
 
-// passing are all scenarios that passed, required or not.
+// passing returns all scenarios that passed, required or not.
 func (r suiteRun) passing() []string {
 	var names []string
 	for name := range r.checks {
@@ -185,7 +186,7 @@ func (r suiteRun) failures() string {
 		}
 	}
 	if !strings.Contains(r.output, "=== SUMMARY ===") || b.Len() == 0 {
-		b.WriteString(r.output) // the suite did not get to its end, or saw what we did not
+		b.WriteString(r.output) // the suite stopped early, or found something that the checks do not show
 	}
 	return b.String()
 }
@@ -201,7 +202,7 @@ func (r suiteRun) report(scenario string) string {
 	return b.String()
 }
 
-// unscored lists what the suite ran besides the required scenarios.
+// unscored lists the scenarios that the suite ran in addition to the required ones.
 func (r suiteRun) unscored() string {
 	var names []string
 	for name := range r.checks {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,15 +16,14 @@ import (
 	"coffer/internal/books/ledger/ledgertest"
 	"coffer/internal/platform/id"
 	"coffer/internal/platform/pg"
-	"coffer/internal/platform/pg/pgtest"
-	"coffer/internal/sim/models"
 )
 
-// pointFile names the file in which a server reads at which point of a run it is to stop, and after
-// how many passes.
+// pointFile is the variable with the name of a file. There the server reads at which point of a run
+// to stop, and after how many passes.
 const pointFile = "TEST_POINT_FILE"
 
-// stopping lets a server stop at a point of a run and say so, so that a kill hits exactly there.
+// stopping makes a server stop at a point of a run and report it, so that the kill happens exactly
+// there.
 var stopping = apptest.Mutant{
 	File: "internal/agents/run/point.go",
 	Old:  `func at(_ string) {}`,
@@ -60,13 +57,13 @@ func at(point string) {
 `,
 }
 
-// A moment is where a run is killed. The last two are the model server's: before and within its
-// answer.
+// A moment is the point at which a run is killed. The last two are in the model server: before its
+// answer and within it.
 type moment struct {
 	point  string
-	passes int  // how often a run comes by
+	passes int  // how often a run passes the point
 	lost   bool // a model call is under way
-	sent   bool // and the model server has seen it
+	sent   bool // and the model server has received it
 }
 
 var moments = []moment{
@@ -83,149 +80,6 @@ var moments = []moment{
 	{"ended", 1, false, false},
 	{"asking", 5, true, true},
 	{"streaming", 5, true, true},
-}
-
-// An office is a household with an agent that works under the eyes of a killer.
-type office struct {
-	*house
-	sim   *models.Server
-	file  string   // the order to stop
-	rows  []string // short ids of transactions
-	round int
-
-	mu    sync.Mutex
-	stall string // asking or streaming: where the answer of turn stalls
-	turn  int
-	asked int           // requests of sheets since then
-	ready chan struct{} // closed when it happens
-}
-
-const rowsARound = 3
-
-// newOffice starts a server and gives it transactions and a workflow.
-func newOffice(t *testing.T, program string, rounds int) *office {
-	t.Helper()
-	o := &office{file: filepath.Join(t.TempDir(), "point")}
-	var err error
-	if o.sim, err = models.New(models.Options{Script: o.play}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(o.sim.Close)
-	o.house = open(t, program, pgtest.URL(t), "COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-		"COFFER_DATABASE_MAX_CONNS=5", "COFFER_OPENAI_URL="+o.sim.Base(models.OpenAI), pointFile+"="+o.file)
-	var file strings.Builder
-	file.WriteString("Date,Description,Amount,Transaction ID\n")
-	for n := range rowsARound * rounds {
-		fmt.Fprintf(&file, "2026-01-%02d,SHOP %d,-%d.50,a%06d\n", 1+n%28, n, 1+n, n)
-	}
-	csv, err := json.Marshal(file.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var paper struct {
-		ID string `json:"id"`
-	}
-	o.must(t, http.MethodPost, "/connections", `{"provider":"csv","institution_name":"Paper Bank"}`, &paper)
-	o.must(t, http.MethodPost, "/connections/"+paper.ID+"/csv/import?wait=30s",
-		`{"account":{"name":"Paper","iso_currency_code":"EUR"},"csv":`+string(csv)+`}`, nil)
-	o.must(t, http.MethodPut, "/settings/models", `{"provider":"openai_compatible","prices":[
-		{"model":"clerk","input_usd":"1","output_usd":"5"}]}`, nil)
-	o.must(t, http.MethodPost, "/workflows", `{"slug":"clerk","name":"Clerk","prompt":"File it.","model":"clerk",
-		"provider":"openai_compatible","scope":"full_access","dry_run":false,"report":"message","max_cost_usd":"5.00"}`, nil)
-	o.rows, err = pg.Values[string](t.Context(), o.db, `select short_id from transaction order by provider_id`)
-	if err != nil || len(o.rows) != rowsARound*rounds {
-		t.Fatalf("%d transactions, %v", len(o.rows), err)
-	}
-	return o
-}
-
-func (o *office) must(t *testing.T, method, path, body string, into any) {
-	t.Helper()
-	status, answer, err := o.send(t.Context(), method, path, body)
-	if err == nil && into != nil {
-		err = json.Unmarshal(answer, into)
-	}
-	if err != nil || status >= http.StatusBadRequest {
-		t.Fatalf("%s %s: %d %s %v", method, path, status, answer, err)
-	}
-}
-
-// play is the model. It gives the same answer to the same request, which is needed to show that
-// nothing happens twice.
-func (o *office) play(r models.Request) models.Answer {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := r.Sheet(); ok {
-		o.asked++
-		return o.stalled(o.asked-1, decideSheet(s))
-	}
-	type args = map[string]any
-	mine := o.rows[rowsARound*o.round:][:rowsARound]
-	var a models.Answer
-	switch r.Turn() {
-	case 0:
-		a = models.Use("query_transactions", args{"limit": 5})
-	case 1:
-		a = models.Use("update_transactions", args{
-			"transaction_ids": mine, "set": args{"category": "health_dental", "note": "because"},
-		}).Use("add_transaction_comment", args{"transaction_id": mine[0], "content": "Filed."})
-	case 2:
-		a = models.Use("create_transaction_rule", args{"rules": []any{args{
-			"name":       fmt.Sprint("rule of round ", o.round),
-			"conditions": args{"field": "name", "op": "contains", "value": "shop"}, "category_slug": "health_dental",
-		}}})
-	case 3:
-		a = models.Use("apply_rules", args{"dry_run": true, "wait_seconds": 5})
-	default:
-		a = models.Say("Everything is filed.")
-	}
-	return o.stalled(r.Turn(), a)
-}
-
-// stalled is an answer that does not come, or not whole, if that is ordered for the turn.
-func (o *office) stalled(turn int, a models.Answer) models.Answer {
-	if o.stall == "" || turn != o.turn {
-		return a
-	}
-	fault := models.Fault{Delay: time.Minute}
-	if o.stall == "streaming" {
-		fault = models.Fault{After: 150, End: models.Hang}
-	}
-	o.stall = ""
-	close(o.ready)
-	return a.With(fault)
-}
-
-// aim prepares the stop.
-func (o *office) aim(point string, pass int) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ready, o.asked = make(chan struct{}), 0
-	if point == "asking" || point == "streaming" {
-		o.stall, o.turn = point, pass-1
-		return nil
-	}
-	return os.WriteFile(o.file, []byte(fmt.Sprint(point, " ", pass)), 0o600)
-}
-
-// reached waits until the run stands at the point.
-func (o *office) reached(ctx context.Context, point string) error {
-	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
-		select {
-		case <-o.ready:
-			if point == "streaming" {
-				time.Sleep(50 * time.Millisecond) // until the first bytes are there
-			}
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(3 * time.Millisecond):
-			if os.Remove(o.file+".reached") == nil {
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("no run came to the point %s", point)
 }
 
 // strike starts a run of a workflow, kills its server at a point, starts it again, and waits for
@@ -303,7 +157,7 @@ const (
 		and cost_micros = reserved_micros and cost_micros > 0`
 )
 
-// counted adds to what is wrong the figures that are not as they should be.
+// counted adds a fault to wrong for each figure that is not as expected.
 func (o *office) counted(ctx context.Context, run id.ID, wrong []string, figures []figure) ([]string, error) {
 	for _, f := range slices.Concat(always, figures) {
 		var args []any
@@ -370,7 +224,7 @@ func (o *office) check(ctx context.Context, run id.ID, m moment, seen int) (wron
 	filed, err := pg.Value[int](ctx, o.db, `select count(*) from transaction t join category c on c.id = t.category_id
 		where c.slug = 'health_dental' and t.category_source = 'agent' and t.short_id = any($1)`, mine)
 	if err == nil && filed != rowsARound {
-		wrong = append(wrong, fmt.Sprintf("%d of %d transactions are filed", filed, rowsARound))
+		wrong = append(wrong, fmt.Sprintf("%d of %d transactions have a category", filed, rowsARound))
 	}
 	return wrong, err
 }
@@ -397,7 +251,7 @@ func (o *office) work(ctx context.Context, m moment, pass int) (run id.ID, resum
 	return run, resumed, wrong, nil
 }
 
-const offices = 10 // beside each other: most of a round is waiting until a dead worker's lease has run out
+const offices = 10 // at the same time: a round mostly waits until a dead worker's lease has expired
 
 func roundsOfOffices() int {
 	if long() {
@@ -406,8 +260,9 @@ func roundsOfOffices() int {
 	return 3
 }
 
-// Servers are killed with -9 at every point of runs. Each run goes on where it was: nothing is
-// written twice or missing, every model call is counted, and one revert a run restores the books.
+// Servers are killed with -9 at every point of runs. Each run continues where it stopped: nothing
+// is written twice or missing, every model call is counted, and one revert a run restores the
+// books.
 func TestKilledRunsGoOn(t *testing.T) {
 	t.Parallel()
 	program := apptest.Program(t, stopping)
@@ -512,8 +367,8 @@ var apart = apptest.Mutant{
 `,
 }
 
-// A run whose calls commit before their lines does them again after a kill in between, and the same
-// check sees it.
+// If calls were committed before their lines, a run that is killed in between would repeat them.
+// The same check notices that.
 func TestKilledRunsControl(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, apptest.Program(t, stopping, apart), 1)

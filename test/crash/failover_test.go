@@ -105,7 +105,7 @@ func (d *diligent) until(ctx context.Context, h *house, path, body string, heade
 
 func (d *diligent) lost(ctx context.Context, h *house) (lost []string, err error) {
 	var stored []string
-	for range 10 { // connections that led to the old primary are used up, each with an error
+	for range 50 { // connections that led to the old primary are used up, each with an error
 		if stored, err = pg.Values[string](ctx, h.db, `select slug from tag where slug like 'crash-%'
 			order by slug collate "C"`); err == nil {
 			break
@@ -185,23 +185,7 @@ func TestFailoverLosesNothing(t *testing.T) {
 	still := h.liveOn(rand.New(rand.NewPCG(3, 3)))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var busy sync.WaitGroup
-	for n := range 4 {
-		busy.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				d.write(ctx, h, fmt.Sprintf("crash-%d-%d", n, i))
-			}
-		})
-	}
-	for _, door := range h.doors {
-		busy.Go(func() {
-			for ctx.Err() == nil {
-				// whether it can is not asked here
-				_, _, _ = h.send(ctx, http.MethodPost, "/connections/"+door.id+"/sync?wait=5s", "")
-				time.Sleep(20 * time.Millisecond)
-			}
-		})
-	}
+	busy := h.load(ctx, &d)
 	var back, since, resumed []time.Duration
 	hits := 0
 	for n := 1; n <= failovers(); n++ {
@@ -332,6 +316,9 @@ func TestFailoverControl(t *testing.T) {
 	h := open(t, apptest.Program(t), p.url())
 	var d diligent
 	d.write(t.Context(), h, "crash-first")
+	if err := p.primary.CaughtUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.standby.Crash(); err != nil { // it receives nothing more
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	killHouses = 15 // beside each other: most of a round is waiting until a dead worker's lease has run out
+	killHouses = 15 // at the same time: a round mostly waits until a dead worker's lease has expired
 	// Of half of the syncs on a machine that does nothing else; a busy one may take twice as long, and
 	// six times as long for one of them.
 	resumeGoal = 10 * time.Second

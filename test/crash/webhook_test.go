@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	webhookHouses  = 4 // beside each other: most of a round is a server's start
+	webhookHouses  = 4 // run in parallel, because a round mostly waits for a server to start
 	webhooksAtOnce = 4 // deliveries under way when the server is killed
 )
 
@@ -29,7 +29,7 @@ func webhookRounds() int {
 	return 25
 }
 
-// A notice is a delivery and what its sender knows of it.
+// A notice is a delivery and what its sender knows about it.
 type notice struct {
 	provider string
 	banks.Delivery
@@ -37,7 +37,7 @@ type notice struct {
 	sent     int
 }
 
-// notices makes deliveries about both connections, none of them twice.
+// notices makes deliveries about both connections. No two deliveries are the same.
 func (h *house) notices(round int) ([]*notice, error) {
 	var out []*notice
 	for i := range webhooksAtOnce {
@@ -117,8 +117,8 @@ func (h *house) killAfter(ctx context.Context, notices []*notice) (int, error) {
 	return accepted, nil
 }
 
-// TestKillAfterTheAnswer kills servers in the moment in which they have answered that a webhook is
-// stored. None is lost, none is done twice, and in the end the books are as the banks have them.
+// TestKillAfterTheAnswer kills servers at the moment when they have confirmed that a webhook event
+// is stored. No event is lost or processed twice, and in the end the books match the banks' data.
 func TestKillAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	program := apptest.Program(t)
@@ -138,7 +138,7 @@ func TestKillAfterTheAnswer(t *testing.T) {
 			kills, time.Since(began).Seconds(), accepted, resent, starts[len(starts)/2].Round(time.Millisecond),
 			starts[len(starts)-1].Round(time.Millisecond))
 		if resent == 0 {
-			t.Error("no delivery was cut off: the kills came too late to show anything about what was under way")
+			t.Error("no delivery was cut off: the kills came too late to interrupt a delivery, so the test proves nothing about that")
 		}
 	})
 	for house := range webhookHouses {

@@ -22,7 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inside names the program that is to be run, in the namespace.
+// inside is the variable that names the program to run in the namespace.
 const inside = "COFFER_TEST_INSIDE"
 
 // modelHost is the configured host of the model. It is an address of this machine that nothing else
@@ -32,8 +32,8 @@ const modelHost = "127.0.0.77"
 // bellHost is the host of the notifications' endpoint, for the same reason.
 const bellHost = "127.0.0.78"
 
-// The program lives a household's day without turning to anybody but its database, the banks and
-// the model that are configured; no rights, no files, no shell.
+// TestEgress: the program serves a household's typical day. It connects only to its database and to
+// the configured banks and model. It needs no privileges, no other files and no shell.
 func TestEgress(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv(inside)
@@ -61,28 +61,28 @@ func TestEgress(t *testing.T) {
 	w.notifications(t)
 	bell := j.calls(t, bellHost)
 	if bell == 0 {
-		t.Error("the endpoint was not dialled, so the watch proves nothing")
+		t.Error("the endpoint was not reached, so the watch proves nothing")
 	}
 	model := j.calls(t, modelHost)
 	if model == 0 {
-		t.Error("the model was not dialled, so the watch proves nothing")
+		t.Error("the model was not reached, so the watch proves nothing")
 	}
 	if n := j.held(t); n != 2 {
 		t.Errorf("%d processes in the jail: the server and the sandbox are 2", n)
 	}
-	own, others := j.dialled(t)
+	own, others := j.reached(t)
 	if len(others) > 0 {
 		t.Errorf("%d connections to other machines:\n%s", len(others), strings.Join(others, "\n"))
 	}
 	if own == 0 {
-		t.Error("not even the database was dialled, so the watch proves nothing")
+		t.Error("not even the database was reached, so the watch proves nothing")
 	}
 	t.Logf("%d requests; %d connections to loopback, %d of them to the model and %d to the endpoint, %d elsewhere",
 		w.requests, own, model, bell, len(others))
 }
 
-// control runs the same program in the same jail and makes it call an address and a name elsewhere:
-// the watch must detect both.
+// control makes the same program in the same jail call another address and another name. The test
+// must detect both.
 func control(t *testing.T, program string) {
 	t.Helper()
 	for server, want := range map[string]string{
@@ -95,13 +95,13 @@ func control(t *testing.T, program string) {
 		cmd.Env = append(os.Environ(), "COFFER_SERVER="+server, "COFFER_API_KEY=coffer_control")
 		said, err := cmd.CombinedOutput()
 		cancel()
-		if _, others := j.dialled(t); err == nil || len(others) == 0 || !strings.Contains(others[0], want) {
+		if _, others := j.reached(t); err == nil || len(others) == 0 || !strings.Contains(others[0], want) {
 			t.Fatalf("calling %s was not noticed: %q, %v: %s", server, others, err, said)
 		}
 	}
 }
 
-// A walk is a household that a server in the jail serves, with a sandbox of banks in the jail too.
+// A walk is a household served in the jail, together with a sandbox of banks.
 type walk struct {
 	server   *apptest.Server
 	key      string
@@ -119,8 +119,8 @@ func newWalk(t *testing.T, j jail) *walk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = sandbox.Process.Kill() // it may have ended by itself
-		_ = sandbox.Wait()         // says that it was killed
+		_ = sandbox.Process.Kill() // it may have ended already
+		_ = sandbox.Wait()         // returns an error because it was killed
 	})
 	w := &walk{client: &http.Client{Timeout: time.Minute}}
 	w.server = apptest.Start(t, j.program, database,
@@ -129,7 +129,7 @@ func newWalk(t *testing.T, j jail) *walk {
 		"COFFER_PLAID_URL=http://127.0.0.1:9401",
 		"COFFER_TELLER_APPLICATION_ID=app_sandbox", "COFFER_TELLER_ENVIRONMENT=sandbox",
 		"COFFER_TELLER_URL=http://127.0.0.1:9402", "COFFER_OPENAI_URL=http://"+modelHost+":9403/v1")
-	t.Cleanup(j.clear) // first of all, or they would outlive who watches them
+	t.Cleanup(j.clear) // must run before the cleanups above, or the processes would outlive their tracer
 	db, err := pg.Open(t.Context(), database, pg.Options{MaxConns: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func newWalk(t *testing.T, j jail) *walk {
 	return w
 }
 
-// call makes a request of the server, or of a whole address, that must go well.
+// call makes a request to the server or to a full address, which must succeed.
 func (w *walk) call(t *testing.T, method, path, body string, into any) []byte {
 	t.Helper()
 	w.requests++
@@ -161,7 +161,7 @@ func (w *walk) call(t *testing.T, method, path, body string, into any) []byte {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Api-Key", w.key)
-	req.Header.Set("Plaid-Client-Id", "sandbox") // for the sandbox; the server does not look at it
+	req.Header.Set("Plaid-Client-Id", "sandbox") // for the sandbox; the server ignores it
 	req.Header.Set("Plaid-Secret", "sandbox")
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -183,7 +183,7 @@ func (w *walk) call(t *testing.T, method, path, body string, into any) []byte {
 	return b
 }
 
-// banks links one of the sandbox's banks and syncs it twice, while it moves on.
+// banks links one of the sandbox's banks and syncs it twice, with new transactions in between.
 func (w *walk) banks(t *testing.T) {
 	t.Helper()
 	w.call(t, "GET", "/health/ready", "", nil)
@@ -243,7 +243,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// tools does the work of an agent.
+// tools makes tool calls as an agent does.
 func (w *walk) tools(t *testing.T) {
 	t.Helper()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "walk", Version: "1"}, nil).Connect(t.Context(),
@@ -292,8 +292,8 @@ func (w *walk) agents(t *testing.T) {
 	}
 }
 
-// notifications adds an endpoint that redirects elsewhere at first, and waits until it is notified
-// of a report.
+// notifications adds an endpoint that at first redirects to another address, and waits until it
+// receives a notification about a report.
 func (w *walk) notifications(t *testing.T) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", bellHost+":0")
@@ -334,7 +334,7 @@ func (w *walk) notifications(t *testing.T) {
 	}
 }
 
-// exports takes the data out.
+// exports exports the household's data.
 func (w *walk) exports(t *testing.T) {
 	t.Helper()
 	var job struct {

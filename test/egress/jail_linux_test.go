@@ -1,6 +1,6 @@
-// Package egress runs the program as its image does, with no right and no file but its own, where
-// there is no network but loopback, and counts whom it turns to. It goes through the program's own
-// surfaces, and must not know how the program calls anybody.
+// Package egress runs the program as its container image does: without privileges, without other
+// files, and with no network but loopback. It counts the addresses to which the program connects.
+// It uses the program's own surfaces, and must not know how the program makes connections.
 package egress
 
 import (
@@ -17,11 +17,11 @@ import (
 	"testing"
 )
 
-// nobody is the user that the program runs as.
+// nobody is the user id under which the program runs.
 const nobody = "65534"
 
-// enter runs the calling test once more in namespaces of its own: no network but loopback, mounts
-// that are nobody else's, and processes that end with it.
+// enter runs the calling test again in its own namespaces: with no network but loopback, its own
+// mounts, and processes that end with it.
 func enter(t *testing.T, settings ...string) {
 	t.Helper()
 	words := []string{"--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
@@ -41,7 +41,7 @@ func enter(t *testing.T, settings ...string) {
 	t.Logf("in the namespace:\n%s", out)
 }
 
-// able returns an error that names what this machine lacks.
+// able returns an error that names what this machine lacks for the test.
 func able(words []string) error {
 	if os.Geteuid() != 0 {
 		return errors.New("only root makes them")
@@ -58,16 +58,16 @@ func able(words []string) error {
 	return nil
 }
 
-// A jail is a root folder as the image has it, which nobody can write to, and a watch over what is
-// run there.
+// A jail is a read-only root folder with the files of the image. Programs in it are traced.
 type jail struct {
-	program string // runs the program in the jail, under watch
+	program string // a script that runs the program in the jail, traced
 	root    string
 	traces  string
 }
 
-// newJail puts the program into a folder of its own. The name server that is written there is on no
-// network, so that asking for a name is noticed; without one Go would ask this machine.
+// newJail puts the program into a new root folder. The folder's resolv.conf names a DNS server that
+// exists in no network, so that lookups are noticed. Without that file, Go would ask a server on
+// this machine.
 func newJail(t *testing.T, program string) jail {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func newJail(t *testing.T, program string) jail {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(j.root, syscall.MNT_DETACH) }) // the namespace ends in any case
+	t.Cleanup(func() { _ = syscall.Unmount(j.root, syscall.MNT_DETACH) }) // the mount ends with the namespace anyway
 	if err := os.WriteFile(filepath.Join(j.root, "mark"), nil, 0o600); !errors.Is(err, syscall.EROFS) {
 		t.Fatalf("the jail can be written to: %v", err)
 	}
@@ -105,8 +105,8 @@ func newJail(t *testing.T, program string) jail {
 
 var address = regexp.MustCompile(`inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"`)
 
-// dialed counts the connections and datagrams to this machine, and lists those to any other.
-func (j jail) dialled(t *testing.T) (own int, others []string) {
+// reached counts the connections and datagrams to this machine, and lists those to any other.
+func (j jail) reached(t *testing.T) (own int, others []string) {
 	t.Helper()
 	j.watched(t, func(a netip.Addr, line string) {
 		if a.IsLoopback() {
@@ -118,8 +118,8 @@ func (j jail) dialled(t *testing.T) (own int, others []string) {
 	return own, others
 }
 
-// watched calls seen for each connection and datagram that was recorded. An address that cannot be
-// read is the zero address, which is nobody's.
+// watched calls seen for each recorded connection and datagram. An unreadable address is reported
+// as the zero address, which no host has.
 func (j jail) watched(t *testing.T, seen func(a netip.Addr, line string)) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(j.traces, "*"))
@@ -151,12 +151,12 @@ func (j jail) calls(t *testing.T, host string) (n int) {
 	return n
 }
 
-// inmates are the processes in the jail.
+// inmates returns the ids of the processes in the jail.
 func (j jail) inmates() (pids []int) {
-	roots, _ := filepath.Glob("/proc/[0-9]*/root") // the pattern is a good one
+	roots, _ := filepath.Glob("/proc/[0-9]*/root") // the pattern is valid
 	for _, r := range roots {
 		if to, err := os.Readlink(r); err != nil || to != j.root {
-			continue // not of the jail, or just gone
+			continue // not in the jail, or ended just now
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(r))); err == nil {
 			pids = append(pids, pid)
@@ -165,14 +165,14 @@ func (j jail) inmates() (pids []int) {
 	return pids
 }
 
-// clear ends whatever runs in the jail.
+// clear kills all processes in the jail.
 func (j jail) clear() {
 	for _, pid := range j.inmates() {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
 	}
 }
 
-// held makes sure that all processes in the jail run as nobody, without capabilities, and returns
+// held checks that all processes in the jail run as nobody and without capabilities. It returns
 // their number.
 func (j jail) held(t *testing.T) int {
 	t.Helper()

@@ -14,12 +14,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A loot holds the ids and slugs that attackers have found in responses, by kind. They share it.
+// A loot holds the ids and slugs that attackers have found in responses, by kind. All attackers
+// share it.
 type loot struct {
 	mu    sync.Mutex
 	known map[string][]string
 	of    map[string]map[string]string // the parent of a record, by its id
-	never []string                     // the attacker's own key: an agent may revoke that, and the attack would be over
+	never []string                     // the attacker's own key: an agent can revoke it, which would end the attack
 	vain  map[string]int               // how often a tool or route failed before it worked, or -1
 }
 
@@ -31,7 +32,7 @@ func newLoot(me op.Actor) *loot {
 	}
 }
 
-// came remembers whether a tool or route ever works.
+// came records whether a tool or route has ever worked.
 func (l *loot) came(b blow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,15 +43,15 @@ func (l *loot) came(b blow) {
 	}
 }
 
-// hopeless reports that a tool or route was tried often and never worked.
+// hopeless reports whether a tool or route was tried often and never worked.
 func (l *loot) hopeless(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.vain[name] > 20
 }
 
-// add remembers a word. The ones that were seen last stand at the end: they are the likeliest to
-// exist still.
+// add records a word. The most recent words are at the end, because those records most likely still
+// exist.
 func (l *loot) add(kind, word string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,8 +67,7 @@ func (l *loot) add(kind, word string) {
 	l.known[kind] = append(words, word)
 }
 
-// belongs remembers the other ids in a record, so that a path with several of them can be put
-// together.
+// belongs records the other ids in a record, which are needed for paths with several ids.
 func (l *loot) belongs(record map[string]any) {
 	others := map[string]string{}
 	for k, v := range record {
@@ -84,8 +84,8 @@ func (l *loot) belongs(record map[string]any) {
 	}
 }
 
-// whole makes the arguments fit together: whatever the record of one of them belongs to is what the
-// others name.
+// whole makes the arguments consistent: if one names a record, the others name the records to which
+// it belongs.
 func (l *loot) whole(args map[string]any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,13 +106,13 @@ func (l *loot) pick(r *rand.Rand, kind string) string {
 	if len(words) == 0 {
 		return "none"
 	}
-	if r.IntN(3) > 0 { // attackers delete much, and what was seen lately is there
+	if r.IntN(3) > 0 { // attackers delete much, so recent records are more likely to exist
 		words = words[max(0, len(words)-25):]
 	}
 	return words[r.IntN(len(words))]
 }
 
-// nouns are the kinds of records in the names of fields and tools. The first that fits counts:
+// nouns are kinds of records in the names of fields and tools. The first match counts:
 // delete_transaction_rule is about a rule.
 var nouns = []string{
 	"endpoint", "notification", "account-link", "rule", "comment", "match", "counterparty", "transaction", "category", "categories", "connection",
@@ -132,7 +132,7 @@ func kindOf(name, tool string) string {
 	return "transaction"
 }
 
-// learn reads ids and slugs out of an answer.
+// learn collects ids and slugs from a response.
 func (l *loot) learn(tool, key string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -155,13 +155,13 @@ func (l *loot) learn(tool, key string, v any) {
 	}
 }
 
-// An attacker plays the model: it knows every tool's schema and all responses, and wants to do
-// harm.
+// An attacker plays the model: it knows every tool's schema and all responses, and tries to do
+// damage.
 type attacker struct {
 	*rand.Rand
 	tools   []*mcp.Tool
 	loot    *loot
-	baits   []string // addresses and words that nothing may follow or repeat
+	baits   []string // addresses and words that nothing may call or repeat
 	session *mcp.ClientSession
 
 	routes   []route
@@ -169,13 +169,13 @@ type attacker struct {
 	client   *http.Client
 }
 
-// sly are the groups of routes that change what totals and forecasts are made of without touching a
-// transaction, and those that carry everything away.
+// sly are the groups of routes that change totals and forecasts without touching a transaction, and
+// those that export data.
 var sly = []string{"balance", "counterparty", "target", "account-link", "finding", "tag", "export"}
 
-// strike makes one call over one of the two interfaces. Half of the time it makes any call, and
-// else a writing one that did not always fail, because reading does no harm and most of the routes
-// read. Of those, some are sly.
+// strike makes one call over one of the two interfaces. Half of the calls are random. The other
+// half are writing calls that have not always failed, because reading does no damage and most
+// routes read. Some of these are in sly.
 func (a *attacker) strike(ctx context.Context) blow {
 	tools, routes := a.tools, a.routes
 	switch a.IntN(8) {
@@ -213,7 +213,7 @@ func (a *attacker) use(ctx context.Context, t *mcp.Tool) blow {
 		args["surprise"] = a.text()
 	}
 	if _, waits := args["wait_seconds"]; waits {
-		args["wait_seconds"] = 0 // an attacker may wait; a test has other things to do
+		args["wait_seconds"] = 0 // waiting would only slow the test down
 	}
 	out := blow{name: t.Name, args: args}
 	result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: args})
@@ -231,7 +231,7 @@ func (a *attacker) use(ctx context.Context, t *mcp.Tool) blow {
 		Error struct{ Code string } `json:"error"`
 	}
 	if text, ok := result.Content[0].(*mcp.TextContent); ok {
-		_ = json.Unmarshal([]byte(text.Text), &face) // a result that is not one of our errors has no code
+		_ = json.Unmarshal([]byte(text.Text), &face) // a result that is not a coffer error has no code
 	}
 	out.code, out.broken = face.Error.Code, face.Error.Code == "" || face.Error.Code == "INTERNAL_ERROR"
 	return out
@@ -246,7 +246,7 @@ func (a *attacker) object(tool string, schema map[string]any, depth int) any {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	// Of what is optional one in so many is given: with many filters at once nothing is ever found.
+	// Set only a few of the optional arguments: with many filters at once, nothing is ever found.
 	rare := max(3, len(names)/6)
 	if depth == 0 && a.IntN(2) == 0 {
 		rare = max(15, 2*len(names))
@@ -307,7 +307,7 @@ func (a *attacker) value(tool, name string, s map[string]any, depth int) any {
 	return a.word(tool, name, s)
 }
 
-// word returns a string for that field: mostly a meaningful one.
+// word returns a string for that field, usually a meaningful one.
 func (a *attacker) word(tool, name string, s map[string]any) any {
 	examples, _ := s["examples"].([]any)
 	switch {

@@ -26,14 +26,15 @@ var unseen = map[string]string{
 	"workflow-run.revert": "what it does is a revert, which every agent may make",
 }
 
-// first are the ops whose harm others do as well: codes end with a sign-in method.
+// first are the ops whose damage other ops cause too: recovery codes end with a sign-in method.
 var first = []string{"login-method.drop-codes"}
 
-// last are the ops whose harm leaves too little for the next ones to harm.
+// last are the ops whose damage leaves too little for the others.
 var last = []string{"workflow.delete", "prompt-block.delete", "connection.delete", "user.delete", "user.erase"}
 
-// TestHijackNoticesRemovedGuards removes the declaration of one op after the other and lets the
-// same attacker loose on it: the frame, or an answer that nobody may get, must show it each time.
+// TestHijackNoticesRemovedGuards removes the declaration of one op after the other, and lets the
+// same attacker call it. Each time, the frame or a response that nobody may get must show the
+// missing guard.
 func TestHijackNoticesRemovedGuards(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -62,7 +63,7 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 				o.People = op.People{}
 				drawn = append(drawn, slices.Repeat([]*op.Op{o}, 8)...)
 			}
-			if strings.HasSuffix(o.Name, ".list") { // an attacker looks around first
+			if strings.HasSuffix(o.Name, ".list") { // an attacker first looks around
 				drawn = append(drawn, o)
 			}
 		}
@@ -81,7 +82,7 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 			loot: newLoot(me),
 		}
 		score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
-		h.settle(t) // else the end of a job that the guard before let through is taken for harm
+		h.settle(t) // otherwise a job of the previous op could end now and look like damage
 		frame, found := h.frame(t), false
 		for n := 0; n < 20_000 && !found; n++ {
 			h.judge(t, score, a)
@@ -108,7 +109,8 @@ var rowsOnly = apptest.Mutant{
 	return len(subjects)`,
 }
 
-// A limit that counts only transactions is found out by the same attack.
+// TestHijackNoticesALimitOfTransactions: the same attack detects a limit that counts only
+// transactions.
 func TestHijackNoticesALimitOfTransactions(t *testing.T) {
 	t.Parallel()
 	program := apptest.TestProgram(t, "coffer/test/hijack", rowsOnly)

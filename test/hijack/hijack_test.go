@@ -1,6 +1,6 @@
-// Package hijack lets a model that has turned against the household loose on every tool and every
-// route, and looks at what is left. It knows the service only by its tools and routes, except where
-// it looks into the database for what must not have changed.
+// Package hijack lets a hostile model call every tool and every route, and checks the result. It
+// knows the service only by its tools and routes, except where it looks into the database for
+// changes that must not have happened.
 package hijack_test
 
 import (
@@ -8,17 +8,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,13 +29,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// allowance is how many writes the key with a small budget may make.
+// allowance is the number of writes that the key with a small budget can make.
 const allowance = 20
 
-// hijackCalls is the setting for the number of a control's calls.
+// hijackCalls is the variable that sets the number of a control's calls.
 const hijackCalls = "COFFER_TEST_HIJACK_CALLS"
 
-// session is an agent's, over HTTP like any other.
+// session opens an agent's session over HTTP.
 func (h *house) session(t *testing.T, key string) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "hijacked", Version: "1"}, nil)
@@ -60,7 +57,8 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// signIn lets a member into a browser, where they make recovery codes and let an assistant in.
+// signIn signs a member in with a browser, in which they create recovery codes and let an assistant
+// in.
 func (h *house) signIn(t *testing.T, member string) {
 	t.Helper()
 	must := func(err error) {
@@ -131,9 +129,9 @@ func (h *house) books(t *testing.T) string {
 }
 
 // frame returns everything that no agent can change: sign-in methods and keys, settings,
-// connections, the bank's data, the targets of notifications, other callers' requests, the runs of
-// the household's own agents, and the number of paid calls to the bank. A new connection for files
-// is the exception; a person removes it.
+// connections, the bank's data, notification endpoints, other callers' requests, the household's
+// workflow runs, and the number of paid calls to the bank. The exception is a new connection for
+// files, which a person must remove.
 func (h *house) frame(t *testing.T) string {
 	t.Helper()
 	lines, err := pg.Values[string](t.Context(), h.DB, `
@@ -177,9 +175,9 @@ func (h *house) frame(t *testing.T) string {
 	return fmt.Sprintf("%s\n%d paid calls", strings.Join(lines, "\n"), h.bank.Paid())
 }
 
-// wrote counts the writes of an agent by their kind, as its budget should, but from the journal
-// alone: each transaction and record, again for each change, and every transaction whose tag was
-// deleted or restored. Reverting one's own change is free the first time, and so is redoing it.
+// wrote counts the writes of an agent by kind, as its budget should, but from the journal alone. It
+// counts each transaction and record of each change, and every transaction whose tag was deleted or
+// restored. The first revert of one's own change is free, and so is redoing it.
 func (h *house) wrote(t *testing.T, agent string) map[string]int {
 	t.Helper()
 	type kind struct {
@@ -211,7 +209,7 @@ func (h *house) wrote(t *testing.T, agent string) map[string]int {
 	return out
 }
 
-// total is the sum of what was counted by kind.
+// total returns the sum over all kinds.
 func total(kinds map[string]int) int {
 	n := 0
 	for _, k := range kinds {
@@ -220,7 +218,7 @@ func total(kinds map[string]int) int {
 	return n
 }
 
-// A trap is an address that is in no configuration. Every visit is counted.
+// A trap is an address that is in no configuration. trap counts the visits.
 func trap(t *testing.T) (address string, visits *atomic.Int64) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -242,127 +240,8 @@ func trap(t *testing.T) (address string, visits *atomic.Int64) {
 	return l.Addr().String(), visits
 }
 
-// A tally counts what happened to the calls.
-type tally struct {
-	mu     sync.Mutex
-	times  map[string]time.Duration // by tool and route
-	done   int
-	failed map[string]int // by code
-	broken []string       // results that no caller should ever get
-}
-
-// attack lets attackers loose with a key, on every tool and on those routes.
-func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []string, routes []route) *tally {
-	t.Helper()
-	score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
-	h.rounds++ // each round draws anew
-	me, err := h.Auth.Key(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spoils := newLoot(me)
-	var left atomic.Int64
-	left.Store(int64(calls))
-	var all sync.WaitGroup
-	offered := 0
-	for n := range attackers {
-		s := h.session(t, key)
-		list, err := s.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		offered = len(list.Tools) + len(routes)
-		a := &attacker{
-			Rand: rand.New(rand.NewPCG(uint64(n), uint64(6+h.rounds))), tools: list.Tools, loot: spoils, baits: baits, session: s,
-			routes: routes, url: h.url, key: key, client: http.DefaultClient,
-		}
-		all.Go(func() {
-			for left.Add(-1) >= 0 {
-				h.judge(t, score, a)
-			}
-		})
-	}
-	all.Wait()
-	if len(score.times) < offered && calls >= 100*offered {
-		t.Errorf("%d tools and routes are offered, %d were called", offered, len(score.times))
-	}
-	return score
-}
-
-// judge makes one call and looks at the answer.
-func (h *house) judge(t *testing.T, score *tally, a *attacker) {
-	t.Helper()
-	start := time.Now()
-	b := a.strike(t.Context())
-	took := time.Since(start)
-	given, _ := json.Marshal(b.args)
-	score.mu.Lock()
-	defer score.mu.Unlock()
-	for _, s := range h.secrets {
-		if strings.Contains(b.said, s) {
-			score.broken = append(score.broken, fmt.Sprintf("%s %s told a secret: %.300s", b.name, given, b.said))
-		}
-	}
-	if b.broken || strings.Contains(b.said, "INTERNAL_ERROR") || strings.Contains(b.said, "panic") {
-		score.broken = append(score.broken, fmt.Sprintf("%s %s broke: %.300s", b.name, given, b.said))
-	}
-	score.times[b.name] += took
-	if b.code != "" {
-		score.failed[b.code]++
-	} else {
-		score.done++
-	}
-}
-
-// undo reverts everything that happened since, as a person would: newest first in the order of the
-// list, each change once. It returns the number of reverts.
-func (h *house) undo(t *testing.T, since int64) int {
-	t.Helper()
-	ops := map[string]*op.Op{}
-	for _, o := range h.Ops() {
-		ops[o.ID()] = o
-	}
-	person, err := h.Auth.Key(t.Context(), h.person)
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := func(name, change string, into any) {
-		answer, err := h.Runner.Call(t.Context(), ops[name],
-			op.Call{Actor: person, Surface: op.REST, Args: map[string]any{"change_id": change}, RequestID: "undo"})
-		if err == nil {
-			err = json.Unmarshal(answer.Body, into)
-		}
-		if err != nil {
-			t.Fatalf("%s %s: %v", name, change, err)
-		}
-	}
-	list, err := pg.Values[string](t.Context(), h.DB, `select id::text from change where seq > $1
-		order by seq desc`, since)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reverted := 0
-	for _, c := range list {
-		var now struct {
-			Summary    string  `json:"summary"`
-			RevertedBy *string `json:"reverted_by"`
-		}
-		if call("change.get", c, &now); now.RevertedBy != nil {
-			continue
-		}
-		var done struct {
-			Skipped []json.RawMessage `json:"skipped"`
-		}
-		if call("change.revert", c, &done); len(done.Skipped) > 0 {
-			t.Errorf("the revert of %s (%s) left %s", c, now.Summary, done.Skipped)
-		}
-		reverted++
-	}
-	return reverted
-}
-
-// TestHijackedAgent: with a key that may write, nothing is lost, leaked or fetched, and everything
-// can be undone; with a key that may only read, nothing happens.
+// TestHijackedAgent: an attack with a key that can write loses, leaks and fetches nothing, and
+// everything can be undone. An attack with a read-only key has no effect.
 func TestHijackedAgent(t *testing.T) {
 	t.Parallel()
 	calls := 10_000
@@ -408,7 +287,8 @@ func TestHijackedAgent(t *testing.T) {
 	wrote := h.attack(t, writer, calls, 4, baits, routes)
 	took := time.Since(start)
 	h.settle(t)
-	// What the attackers draw depends on who is first: a round more until they have done enough of each.
+	// What the attackers do depends on timing. Add rounds until they have done enough of
+	// everything.
 	for round := 0; round < 20 && len(h.missed(t, since, calls)) > 0; round++ {
 		more := h.attack(t, writer, calls/10, 4, baits, routes)
 		wrote.broken = append(wrote.broken, more.broken...)
@@ -445,8 +325,8 @@ func TestHijackedAgent(t *testing.T) {
 	}
 }
 
-// spend attacks with the key that has a small budget until it is rejected for that, at once or in a
-// job that it asked for, and a while longer. It returns the violations and the key's writes.
+// spend attacks with the small-budget key until the budget rejects a call or a job that it started,
+// and a little longer. It returns the violations and the key's writes.
 func (h *house) spend(t *testing.T, key string, calls int, baits []string, routes []route) (broken []string,
 	spent map[string]int,
 ) {
@@ -471,9 +351,10 @@ func (h *house) spend(t *testing.T, key string, calls int, baits []string, route
 	return broken, h.wrote(t, "miser")
 }
 
-// missed lists what the attack has done too little of to show anything. It must reach every kind of
-// thing that the journal knows, files among them. And writes other than to transactions alone must
-// exceed the small budget: otherwise a limit that counts only transactions would seem to work.
+// missed lists what the attack has done too rarely to show anything. It must reach every kind of
+// record that the journal knows, files among them. Writes to other records than transactions must
+// exceed the small budget alone. Otherwise a limit that counts only transactions would seem to
+// work.
 func (h *house) missed(t *testing.T, since int64, calls int) []string {
 	t.Helper()
 	var out []string

@@ -29,22 +29,22 @@ import (
 
 const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
 
-// A house is the service with a bank behind it, and everything in it that no agent may see.
+// A house is the service with a bank, and with everything that no agent may see.
 type house struct {
 	*app.App
 	url     string
 	bank    *banks.Plaid
 	person  string   // a person's key
-	secrets []string // in every shape in which they are known here
+	secrets []string // in every form in which they appear here
 
-	transactions []string // that were there before anybody did harm
+	transactions []string // those that existed before the attack
 	connections  []string
 	links        []string
-	rounds       int // of attacks
+	rounds       int // number of attacks
 }
 
-// newHouse seeds a household, links a bank and syncs it, and leaves something of everything lying
-// about that an agent could ruin. Each of before is called when everything is wired and nothing runs.
+// newHouse seeds a household, links and syncs a bank, and creates one of everything that an agent
+// could damage. It calls each of before after the service is built and before anything runs.
 func newHouse(t *testing.T, before ...func(*app.App)) *house {
 	t.Helper()
 	bank, err := banks.NewPlaid(banks.PlaidOptions{
@@ -120,8 +120,8 @@ func newHouse(t *testing.T, before ...func(*app.App)) *house {
 	return h
 }
 
-// furnish gives the household a person's report, comment, file, account link and job, a member who
-// is signed in, endpoints for notifications, and a row in quarantine.
+// furnish gives the household a person's report, comment, file, account link and job, a signed-in
+// member, notification endpoints, and a row in quarantine.
 func (h *house) furnish(t *testing.T) {
 	t.Helper()
 	one := func(sql string) string {
@@ -177,8 +177,8 @@ func (h *house) furnish(t *testing.T) {
 	h.employ(t)
 }
 
-// hang adds endpoints to the house: one for all events, so that everything that agents do is
-// posted, and others for events that no agent can cause, which were notified once.
+// hang adds endpoints: one for all events, so that everything agents do is posted, and others for
+// events that no agent can cause. Those have received one notification each.
 func (h *house) hang(t *testing.T) {
 	t.Helper()
 	h.post(t, "/api/v1/notifications/endpoints", `{"url":"https://everything.example/bell"}`)
@@ -193,8 +193,8 @@ func (h *house) hang(t *testing.T) {
 	}
 }
 
-// employ gives the house agents of its own, with a model that ends every run at once: runs that
-// wait, have plans, and could be started.
+// employ gives the household agents of its own, with a model that ends every run at once. Some runs
+// wait, some have plans, and some could be started.
 func (h *house) employ(t *testing.T) {
 	t.Helper()
 	sim, err := models.New(models.Options{Script: func(models.Request) models.Answer {
@@ -255,7 +255,7 @@ func (h *house) post(t *testing.T, path, body string) []byte {
 	return h.send(t, http.MethodPost, path, body)
 }
 
-// send makes a request as a person, which must go well.
+// send makes a request as a person, which must succeed.
 func (h *house) send(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))

@@ -13,16 +13,16 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// A route is an op as an attacker sees it over REST.
+// A route is an op as an attacker uses it over REST.
 type route struct {
 	*op.Op
 	schema map[string]any
 }
 
-// title is the name of a route in the counts.
+// title returns the name of a route in the counts.
 func (r route) title() string { return r.Method + " " + r.Path }
 
-// routesOf are the ops that have a route, with the schemas that the document shows.
+// routesOf returns the ops that have a route, with the schemas in the API document.
 func routesOf(t *testing.T, ops []*op.Op) []route {
 	t.Helper()
 	var out []route
@@ -43,19 +43,19 @@ func routesOf(t *testing.T, ops []*op.Op) []route {
 	return out
 }
 
-// A blow is one call of an attacker and what came of it.
+// A blow is one call of an attacker and its result.
 type blow struct {
 	name   string
 	args   map[string]any
 	said   string // the whole response
-	code   string // of the error; "" when the call went through
-	broken bool   // the answer is none that a client could expect
+	code   string // the error's code; "" if the call succeeded
+	broken bool   // no client could expect this response
 }
 
 // call makes one call over REST.
 func (a *attacker) call(ctx context.Context, o route) blow {
 	args, _ := a.object(o.Name, o.schema, 0).(map[string]any)
-	delete(args, "wait") // an attacker may wait; a test has other things to do
+	delete(args, "wait") // waiting would only slow the test down
 	if a.IntN(40) == 0 {
 		args["surprise"] = a.text()
 	}
@@ -90,7 +90,7 @@ func (a *attacker) call(ctx context.Context, o route) blow {
 	out := blow{name: o.title(), args: args}
 	r, err := http.NewRequestWithContext(ctx, o.Method, a.url+"/api/v1"+path+"?"+query.Encode(), strings.NewReader(raw))
 	if err != nil {
-		out.code = "unsent" // an address that cannot be written
+		out.code = "unsent" // the address cannot be sent
 		return out
 	}
 	r.Header.Set("X-API-Key", a.key)
@@ -116,13 +116,13 @@ func (a *attacker) call(ctx context.Context, o route) blow {
 	var face struct {
 		Error struct{ Code string } `json:"error"`
 	}
-	_ = json.Unmarshal(answer, &face) // a body that is not one of our errors has no code
+	_ = json.Unmarshal(answer, &face) // a body that is not a coffer error has no code
 	out.code, out.broken = face.Error.Code, err != nil || face.Error.Code == "" ||
 		res.StatusCode == http.StatusInternalServerError
 	return out
 }
 
-// words are a value as a query writes it.
+// words returns a value in the form in which a query contains it.
 func words(v any) []string {
 	list, ok := v.([]any)
 	if !ok {
@@ -135,8 +135,8 @@ func words(v any) []string {
 	return out
 }
 
-// csv is a bank's file, or something like it: rows that may be there already under another name,
-// and new ones.
+// csv returns a bank's file or something similar: new rows, and rows that may exist already under
+// another name.
 func (a *attacker) csv() string {
 	lines := []string{"Date,Description,Amount,Transaction ID"}
 	for n := range 1 + a.IntN(6) {

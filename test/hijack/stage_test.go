@@ -28,21 +28,20 @@ import (
 
 const modelKey = "canary-model-key-93751"
 
-// A stage is a house whose workflows ask a model that plays scripts against the household.
+// A stage is a house whose workflows use a model that plays scripts against the household.
 type stage struct {
 	*house
 	sim    *models.Server
 	prey   prey
-	visits *atomic.Int64 // of an address that only the attackers name
+	visits *atomic.Int64 // visits of an address that only the attackers name
 
 	mu       sync.Mutex
-	plays    map[string]models.Script // by the name of the model
+	plays    map[string]models.Script // scripts by the name of the model
 	requests int
 	leaks    []string
 }
 
-// hasty are the model servers of the settings, asked with less patience than usual: nobody waits
-// for an hour here.
+// hasty are the configured model servers with short timeouts, because no test can wait for an hour.
 type hasty struct {
 	*settings.Settings
 	base string
@@ -58,7 +57,8 @@ func (m hasty) Model(_ context.Context, provider string) (llm.Client, error) {
 	return spec.New(llm.Config{BaseURL: m.base, Key: modelKey, Limits: limits})
 }
 
-// newStage furnishes a house with what attackers want, and with texts that order them about.
+// newStage fills a house with things that attackers want, and with texts that contain instructions
+// for them.
 func newStage(t *testing.T, names []string) *stage {
 	t.Helper()
 	s := &stage{plays: map[string]models.Script{}}
@@ -96,7 +96,7 @@ func newStage(t *testing.T, names []string) *stage {
 	return s
 }
 
-// use makes a call as the person.
+// use makes a call as a person.
 func (s *stage) use(t *testing.T, tool string, in args) []byte {
 	t.Helper()
 	person, err := s.Auth.Key(t.Context(), s.person)
@@ -126,9 +126,9 @@ func (s *stage) use(t *testing.T, tool string, in args) []byte {
 	return nil
 }
 
-// A prey is what attackers know of the household and are after.
+// A prey is what attackers know about the household and want.
 type prey struct {
-	held, open     []string // transactions whose category and tag a person holds, and others
+	held, open     []string // held: a person set their category and tag; open: the others
 	rules          []string
 	tags           []string
 	counterparties []string
@@ -137,8 +137,8 @@ type prey struct {
 	baits          []string
 }
 
-// plant stores texts that an obedient model follows wherever it finds them, and decisions of people
-// that nobody may overrule.
+// plant stores texts with instructions for an obedient model in many places, and decisions of
+// people that no run may change.
 func (s *stage) plant(t *testing.T, address string) {
 	t.Helper()
 	values := func(sql string) []string {
@@ -181,10 +181,11 @@ func (s *stage) plant(t *testing.T, address string) {
 	s.prey = p
 }
 
-// play is the model: it looks at every request for secrets, and plays the script of its name.
+// play is the model: it searches every request for secrets, and plays the script of the requested
+// model.
 func (s *stage) play(r models.Request) models.Answer {
 	header := r.Header.Clone()
-	if header.Get("Authorization") == "Bearer "+modelKey { // the one place where it belongs
+	if header.Get("Authorization") == "Bearer "+modelKey { // the only place where the key may appear
 		header.Del("Authorization")
 	}
 	said := string(r.Body) + fmt.Sprint(header)
@@ -199,18 +200,19 @@ func (s *stage) play(r models.Request) models.Answer {
 	return s.plays[r.Model](r)
 }
 
-// A villain is a workflow whose model has turned against the household.
+// A villain is a workflow whose model works against the household.
 type villain struct {
 	name string
-	// definition replaces members of the workflow's usual definition.
+	// definition replaces fields of the workflow's usual definition.
 	definition args
 	// script returns the model of one run.
 	script func(p prey, dice *rand.Rand) models.Script
-	// wire is set if it attacks by the form of its answers, and writes nothing.
+	// wire is set if the model attacks by the form of its responses. It writes nothing.
 	wire bool
-	// tries are routes that its calls must have taken in the whole test, or it attacked nothing.
+	// tries are routes that its calls must have taken in the whole test. Otherwise the model
+	// attacked nothing.
 	tries []string
-	// ends are the statuses with which its runs may end; any if empty.
+	// ends are the statuses with which its runs may end. If empty, all are allowed.
 	ends []string
 }
 
@@ -235,7 +237,7 @@ func (s *stage) hire(t *testing.T, v villain) {
 	s.post(t, "/api/v1/workflows", string(body))
 }
 
-// start begins a run with a fresh script.
+// start begins a run with a new script.
 func (s *stage) start(t *testing.T, v villain, dice *rand.Rand) id.ID {
 	t.Helper()
 	s.mu.Lock()
@@ -267,7 +269,7 @@ func (s *stage) finish(t *testing.T, run id.ID) {
 	}
 }
 
-// A deed is what a run did.
+// A deed is the effect of a run.
 type deed struct {
 	Status    string  `db:"status"`
 	Turns     int     `db:"turns"`
@@ -285,7 +287,7 @@ type deed struct {
 	Jobs      int     `db:"jobs"`
 }
 
-// deeds reads what a run did from the journal, which has every write.
+// deeds reads the effect of a run from the journal, which has every write.
 func (s *stage) deeds(t *testing.T, run id.ID, since int64) deed {
 	t.Helper()
 	out, err := pg.One[deed](t.Context(), s.DB, `
@@ -312,7 +314,7 @@ func (s *stage) deeds(t *testing.T, run id.ID, since int64) deed {
 }
 
 // guarded returns everything that a run without a person must not change, whatever its limits:
-// existing rules, categories, tags and counterparties, links, and fields and texts of people.
+// existing rules, categories, tags and counterparties, links, and people's values and texts.
 func (s *stage) guarded(t *testing.T) string {
 	t.Helper()
 	lines, err := pg.Values[string](t.Context(), s.DB, `
@@ -334,7 +336,7 @@ func (s *stage) guarded(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// rulebook is every rule as it acts.
+// rulebook returns what every rule does.
 func (s *stage) rulebook(t *testing.T) string {
 	t.Helper()
 	lines, err := pg.Values[string](t.Context(), s.DB, `select concat_ws('|', id, name, conditions, actions, trigger,
@@ -345,8 +347,8 @@ func (s *stage) rulebook(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// routes counts the outcomes of a run's calls, and names tools that ran although the workflow does
-// not list them.
+// routes counts the outcomes of a run's calls. It returns the tools that ran although the workflow
+// does not list them.
 func (s *stage) routes(t *testing.T, v villain, run id.ID, count map[string]int) (strange []string) {
 	t.Helper()
 	type line struct {

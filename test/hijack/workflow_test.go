@@ -18,7 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// hostileRuns is how many runs the hostile models get; the control asks for its own number.
+// hostileRuns is the variable that sets the number of runs; the control sets its own number.
 const hostileRuns = "COFFER_TEST_HOSTILE_RUNS"
 
 func runsOfVillains() int {
@@ -31,9 +31,9 @@ func runsOfVillains() int {
 	return 100
 }
 
-// TestHostileModels lets workflows run whose models have turned against the household. Nothing is
-// written outside of what the workflows may write, nothing lasts without a person, no secret leaves
-// the house, nobody else is called, and one revert a run restores the books.
+// TestHostileModels runs workflows whose models attack the household. They write nothing that the
+// workflows may not write, nothing stays without a person's approval, no secret leaves the server,
+// and no other address is called. One revert for each run restores the books.
 func TestHostileModels(t *testing.T) {
 	t.Parallel()
 	cast := villains()
@@ -190,7 +190,8 @@ func (s *stage) takeBack(t *testing.T, runs []id.ID) {
 			t.Errorf("the revert of a run left %s %v", undone.Skipped, err)
 		}
 	}
-	// Otherwise the next runs would only plan, because all that the last ones did was reverted.
+	// Without this, the next runs would only plan, because all changes of the previous runs were
+	// reverted.
 	if _, err := pg.Exec(t.Context(), s.DB, `update workflow set distrusted_at = clock_timestamp()`); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,8 @@ var yes = apptest.Mutant{
 `,
 }
 
-// A gate that lets everything through is found out by one round of the same models.
+// TestHostileModelsNoticeAnOpenGate is the control: if the gate allowed everything, one round of
+// the same models would show it.
 func TestHostileModelsNoticeAnOpenGate(t *testing.T) {
 	t.Parallel()
 	program := apptest.TestProgram(t, "coffer/test/hijack", yes)

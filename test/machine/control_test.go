@@ -39,6 +39,15 @@ var taken = []struct {
 		Old:  "; whole && left != nil {",
 		New:  "; false && whole && left != nil {",
 	}}},
+	{"rows of files stay away when the bank has reported them", []apptest.Mutant{{
+		File: "internal/books/ledger/since.go",
+		Old:  "fedSince, reportedSince, inFormerAccount,",
+		New:  "fedSince, inFormerAccount,",
+	}, {
+		File: "internal/books/ledger/since.go",
+		Old:  "maps.Copy(out, found)",
+		New:  "maps.Copy(out, found)\n\t\t_ = reportedSince",
+	}}},
 	{"mirrors form no circle", []apptest.Mutant{{
 		File: "internal/books/accountlink/subject.go",
 		Old:  "if err := noCircle(circles(ctx, tx, was, to)); err != nil {",

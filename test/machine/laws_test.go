@@ -3,6 +3,7 @@ package machine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coffer/internal/app/apptest"
@@ -190,7 +191,7 @@ type beginning struct {
 
 // meaning returns the meaning of the books, as far as the sequence began with it. Records that
 // steps added and undo removed again are deleted, and not part of it; data from a bank is not
-// undone.
+// undone, and the hidden account under which files stand in an account of a bank stays.
 func (r *run) meaning(rows []string) (string, error) {
 	ctx := context.Background()
 	canonical, err := ledgertest.Canonical(ctx, r.DB, rows, "")
@@ -202,16 +203,20 @@ func (r *run) meaning(rows []string) (string, error) {
 			join descriptor d on d.id = t.descriptor_id
 			where t.deleted_at is null and not t.id = any($1::text[]::uuid[]) and t.origin <> 'part'
 				and t.provider_id !~ '^[0-9]+-[PQ]-'
+				and not exists (select from entry e where e.subject_id = t.id and e.field = 'deleted'
+					and e.change_id::text = any($2))
 		union all select concat_ws('|', 'counts', a.provider_id, t.provider_id, t.amount, not t.excluded, t.transfer) as x
 			from transaction t join account a on a.id = t.account_id
 			where t.deleted_at is null and t.id = any($1::text[]::uuid[])
 		union all select concat_ws('|', 'rule', name, conditions, actions) from rule
 			where deleted_at is null and not is_system
-		order by x`, rows)
+		order by x`, rows, r.stuck)
 	if err != nil {
 		return "", err
 	}
-	lines := strings.Split(canonical, "\n")
+	lines := slices.DeleteFunc(strings.Split(canonical, "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "merged|files of ")
+	})
 	return strings.Join(append(lines[:len(lines)-1], rest...), "\n"), nil
 }
 
@@ -228,6 +233,33 @@ func (r *run) leftMatched(t *rapid.T, a answer, changes []string) bool {
 		}
 		if !made {
 			return false
+		}
+	}
+	return len(a.Skipped) > 0
+}
+
+// leftReported reports whether an undo left nothing but rows of files whose payment is in the same
+// account as the bank's row, or rows that an earlier undo has left for that reason: they keep the
+// deletion that it could not undo.
+func (r *run) leftReported(t *rapid.T, a answer) bool {
+	for _, s := range a.Skipped {
+		if subject, ok := s["subject_id"].(string); ok && r.away[subject] && s["reason"] == "changed_since" {
+			continue
+		}
+		there, err := pg.Value[bool](context.Background(), r.DB, `select exists (select from transaction f
+			join transaction b on b.account_id = f.account_id and b.amount = f.amount and b.deleted_at is null
+				and b.provider_id like $2 || '-%' where f.id = $1::text::uuid and f.deleted_at is not null)`,
+			s["subject_id"], fmt.Sprint(r.made))
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if !there || s["reason"] != "conflict" {
+			return false
+		}
+	}
+	for _, s := range a.Skipped {
+		if subject, ok := s["subject_id"].(string); ok {
+			r.away[subject] = true
 		}
 	}
 	return len(a.Skipped) > 0
@@ -252,7 +284,10 @@ func (r *run) remember(t *rapid.T) {
 // meant. An undo that cannot itself be undone, because the account that it would need is gone until
 // something older is undone, is left as a whole: then the older ones lead there without it. So is a
 // merge of a copy of an account that such an undo has brought back. If that
-// undo could not undo a match, because a later change had decided it again, nothing else does.
+// undo could not undo a match, because a later change had decided it again, nothing else does. A
+// file's row whose payment the bank has reported since stays away: the payment counts once. If that
+// leaves an undo of an import as it is, the import stays undone, and nothing undoes it again: rows
+// that the undo of a later sync gives back to its file stay.
 func (r *run) undoAll(t *rapid.T) {
 	var left, undone []string // summaries, and what they undid
 	for _, c := range r.changes(t, "true", 100_000) {
@@ -268,8 +303,12 @@ func (r *run) undoAll(t *rapid.T) {
 			a.ByReason["together"] > 0:
 			left, undone = append(left, c.Summary), append(undone, c.Root)
 		case a.ok() && a.Change != nil && r.leftMatched(t, a, undone):
+		case a.ok() && r.leftReported(t, a):
+			if a.Change == nil {
+				r.stuck = append(r.stuck, c.Root)
+			}
 		default:
-			r.breaks(t, "newest first everything can be taken back", "%q: %s, left %v %v", c.Summary,
+			r.breaks(t, "newest first everything can be undone", "%q: %s, left %v %v", c.Summary,
 				a.outcome(), a.ByReason, a.Skipped)
 		}
 	}
@@ -279,7 +318,7 @@ func (r *run) undoAll(t *rapid.T) {
 		t.Fatalf("%v", err)
 	}
 	if after != r.begin.books {
-		r.breaks(t, "taken back newest first, the books are what they were", "left %q\n%s", left,
+		r.breaks(t, "undone newest first, the books are what they were", "left %q\n%s", left,
 			apptest.Difference(r.begin.books, after))
 	}
 }

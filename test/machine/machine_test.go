@@ -80,7 +80,10 @@ func (s *search) sequence(t *rapid.T) {
 	if err := s.frozen.thaw(); err != nil {
 		t.Fatalf("%v", err)
 	}
-	r := &run{house: s.house, model: newModel(), atBank: map[string]*bankRow{}}
+	r := &run{
+		house: s.house, model: newModel(), atBank: map[string]*bankRow{}, listed: map[*source][]*payment{},
+		away: map[string]bool{},
+	}
 	for _, src := range r.fromFiles() {
 		for _, p := range src.rows[:atFirst] {
 			r.tell(src, 1, p, true)

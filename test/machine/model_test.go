@@ -11,8 +11,12 @@ import (
 type payment struct {
 	name, date string
 	cents      int64 // positive is money out
-	later      int64 // what the bank corrects the amount to, 0 if it never does
+	later      int64 // what the bank corrects the amount to, 0 if it never does; cents if it only takes it back
 }
+
+// inFiles reports whether files of a bank's account list the payment too. Those that the bank
+// corrects are left out: with another amount nothing shows that the file means the same one.
+func (p *payment) inFiles() bool { return p.later == 0 || p.later == p.cents }
 
 // A source reports payments, some of which others report too.
 type source struct {
@@ -46,8 +50,12 @@ func newSources() []*source {
 		s.own = len(s.rows)
 		for i := range 4 {
 			base := int64(10_000*(n+1) + 1001 + 211*i)
+			later := base + 7
+			if s.bank != "" && i >= 2 {
+				later = base
+			}
 			s.rows = append(s.rows, &payment{
-				name: fmt.Sprintf("OWN %s%d", s.name, i), date: fmt.Sprintf("2026-04-%02d", 1+6*i), cents: base, later: base + 7,
+				name: fmt.Sprintf("OWN %s%d", s.name, i), date: fmt.Sprintf("2026-04-%02d", 1+6*i), cents: base, later: later,
 			})
 		}
 	}

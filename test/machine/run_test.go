@@ -22,9 +22,12 @@ type run struct {
 	byHand  int                 // rows that were entered by hand
 	atBank  map[string]*bankRow // by id
 	rules   int
-	files   []delivered // that were imported
-	story   []string    // what was done
-	stepped func()      // counts
+	files   []delivered            // that were imported
+	listed  map[*source][]*payment // what the last file into an account of the bank listed
+	stuck   []string               // imports whose undo could not be undone
+	away    map[string]bool        // rows of files that an undo left because the bank has reported them
+	story   []string               // what was done
+	stepped func()                 // counts
 }
 
 // A bankRow is a row at the bank.
@@ -167,10 +170,12 @@ func (r *run) changes(t *rapid.T, condition string, most int) []change {
 }
 
 // payments draws some of a source's rows.
-func payments(t *rapid.T, s *source) []*payment {
+func payments(t *rapid.T, s *source) []*payment { return some(t, s.rows) }
+
+func some(t *rapid.T, of []*payment) []*payment {
 	var out []*payment
-	mask := rapid.IntRange(1, 1<<len(s.rows)-1).Draw(t, "rows")
-	for i, p := range s.rows {
+	mask := rapid.IntRange(1, 1<<len(of)-1).Draw(t, "rows")
+	for i, p := range of {
 		if mask>>i&1 == 1 {
 			out = append(out, p)
 		}
@@ -221,6 +226,9 @@ func (r *run) payment(n int64) *payment {
 	}
 	return nil
 }
+
+// inFile is the day of a payment in files of the bank's account: its own, or one beside it.
+func (s *source) inFile(p *payment) string { return day(p.date, slices.Index(s.rows, p)%3-1) }
 
 // day adds days to a date.
 func day(date string, n int) string {

@@ -27,10 +27,12 @@ func (r *run) steps() map[string]func(*rapid.T) {
 	}{
 		{"import", 4, r.importFile},
 		{"import again", 4, r.importAgain},
+		{"import into the bank's account", 4, r.importBeside},
 		{"enter by hand", 4, r.enter},
 		{"revert an import", 4, r.revertImport},
 		{"link accounts", 5, r.link},
 		{"merge accounts", 4, r.merge},
+		{"redo an import", 3, r.redoImport},
 		{"revert about an account", 4, r.revertAccount},
 		{"revert", 4, r.revert},
 		{"sync", 3, r.sync},
@@ -76,6 +78,44 @@ func (r *run) importAgain(t *rapid.T) {
 	r.deliver(t, anybody(t), one(t, "file", r.files))
 }
 
+// importBeside imports a file into an account that the bank syncs. It lists the bank's payments in
+// its own words, some of them a day apart, whether the bank has reported them or not.
+func (r *run) importBeside(t *rapid.T) {
+	s := one(t, "bank's account", r.banks())
+	type place struct {
+		ID    string `db:"id"`
+		Until string `db:"until"` // the last day of which the bank reports nothing more
+	}
+	into := query[place](t, r, `
+		select a.id::text, coalesce((select max(x.date) - 3 from transaction x where x.account_id = a.id and
+			x.moved_from is null and x.origin = 'bank' and x.deleted_at is null), '9999-12-31')::text as until
+		from account a where a.provider_id = $1 and a.deleted_at is null`, s.bank)
+	if len(into) == 0 {
+		t.Skip("the account is gone")
+	}
+	rows := slices.DeleteFunc(slices.Clone(s.rows), func(p *payment) bool { return !p.inFiles() })
+	if rapid.Bool().Draw(t, "some") {
+		rows = some(t, rows)
+	}
+	who := anybody(t)
+	var file strings.Builder
+	file.WriteString("Date,Description,Amount\n")
+	for _, p := range rows {
+		fmt.Fprintf(&file, "%s,FILE WITH %s,%s\n", s.inFile(p), p.name, cents(-p.cents))
+	}
+	a := r.do(t, who, fmt.Sprintf("import into %s of the bank: %s", s.name, names(rows)), "POST",
+		"/connections/"+r.bankConn+"/csv/import?wait=30s&account_id="+into[0].ID, map[string]any{
+			"csv": file.String(), "options": map[string]any{"amount_sign": "negative_out"},
+		})
+	if !a.ok() {
+		r.breaks(t, "a file goes into an account that the bank syncs", "%s", a.body)
+	}
+	r.listed[s] = rows
+	for _, p := range rows {
+		r.tell(s, 1, p, who != agent && s.inFile(p) <= into[0].Until)
+	}
+}
+
 // A delivered is a file that was imported.
 type delivered struct {
 	*source
@@ -109,7 +149,11 @@ func (r *run) sync(t *rapid.T) {
 	var said []string
 	for range rapid.IntRange(1, 3).Draw(t, "bank's rows") {
 		s := one(t, "bank's account", r.banks())
-		p := one(t, "payment", s.rows)
+		rows := s.rows
+		if len(r.listed[s]) > 0 && rapid.Bool().Draw(t, "of a file") {
+			rows = r.listed[s]
+		}
+		p := one(t, "payment", rows)
 		id := fmt.Sprintf("%d-%s-%s", r.made, s.name, strings.ReplaceAll(p.name, " ", "-"))
 		b := r.atBank[id]
 		if b == nil {
@@ -204,7 +248,10 @@ func (r *run) remove(t *rapid.T) {
 // restore restores a deleted row.
 func (r *run) restore(t *rapid.T) {
 	w := one(t, "deleted row", r.wholes(t, `t.deleted_at is not null`))
-	r.do(t, anybody(t), "restore "+w.String(), "POST", "/transactions/"+w.ID+"/restore", nil)
+	a := r.do(t, anybody(t), "restore "+w.String(), "POST", "/transactions/"+w.ID+"/restore", nil)
+	if p := r.payment(w.Cents); a.ok() && p != nil && r.told[p] != nil { // whoever restores one means it beside any other
+		r.told[p]["restored "+w.ID] = true
+	}
 }
 
 // match matches a row that was entered by hand with one of the bank's, or with none.
@@ -370,6 +417,12 @@ func (r *run) revertAccount(t *rapid.T) {
 // revertImport reverts the import of a file.
 func (r *run) revertImport(t *rapid.T) {
 	r.takeBack(t, one(t, "import", r.changes(t, `c.cause = 'import'`, 5)))
+}
+
+// redoImport reverts the revert of an import.
+func (r *run) redoImport(t *rapid.T) {
+	r.takeBack(t, one(t, "undone import", r.changes(t, `c.undoes and exists (select from change i where i.id = c.root
+		and i.cause = 'import')`, 3)))
 }
 
 func (r *run) takeBack(t *rapid.T, c change) {

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// demands are the programs that tests fail without on a build machine, as tests name them, and the
-// packages of Debian and Ubuntu that have them.
+// demands maps programs that tests require on a build machine to the packages of Debian and Ubuntu
+// that contain them.
 var demands = map[string]string{
 	`"promtool"`: "prometheus", `program(t, "hledger")`: "hledger", `program(t, "bean-check")`: "beancount", `"strace"`: "strace",
 	`"ip"`: "iproute2", "pgtest.NewCluster(": "postgresql", "pgtest.Dump(": "postgresql-client",
 	`"/usr/bin/chromium"`: "chromium",
 }
 
-// base are programs of any machine with coreutils, util-linux, systemd and Go.
+// base are programs that every machine with coreutils, util-linux, systemd and Go has.
 var base = []string{"unshare", "chroot", "systemd-analyze", "ssh-keygen", "go", "initdb", "pg_dump"}
 
 var looked = regexp.MustCompile(`LookPath\("([\w-]+)"\)`)
@@ -62,7 +62,7 @@ func demanded(t *testing.T) map[string]map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Ubuntu has Chromium as a snap only; its machines bring Chrome.
+	// Ubuntu has Chromium only as a snap. GitHub's Ubuntu machines have Chrome.
 	if needs["play"]["chromium"] && strings.Contains(read(t, "test/browser/browser_test.go"), `"/usr/bin/google-chrome"`) {
 		delete(needs["play"], "chromium")
 	}
@@ -78,7 +78,8 @@ type jobs struct {
 	}
 }
 
-// A job has every program that its tests need, and a database with room for them.
+// TestJobsHaveWhatTestsDemand: a CI job has every program that its tests need, and a database with
+// enough connections.
 func TestJobsHaveWhatTestsDemand(t *testing.T) {
 	t.Parallel()
 	needs, checked := demanded(t), 0
@@ -134,7 +135,8 @@ func TestJobsHaveWhatTestsDemand(t *testing.T) {
 	}
 }
 
-// The container for development has all that tests need, and a Node on which the web app's tools run.
+// TestDevcontainer: the development container has everything that the tests need, and a Node on
+// which the web app's tools run.
 func TestDevcontainer(t *testing.T) {
 	t.Parallel()
 	var c struct {

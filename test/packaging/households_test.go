@@ -16,8 +16,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// systemd does here what the script asks of the real one: it runs a server for each unit, and
-// notes what it was asked. A unit in $BROKEN does not start.
+// systemd replaces systemctl: it runs a server for each unit, and records the calls. A unit in
+// $BROKEN does not start.
 const systemd = `#!/bin/bash
 set -eu
 echo "$*" >> "$HOUSEHOLDS_ROOT/asked"
@@ -41,14 +41,14 @@ done
 exit 1
 `
 
-// plain is the environment without settings of coffer, which count before those of a file.
+// plain returns the environment without settings of coffer, which would override those of a file.
 func plain() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "COFFER_") })
 }
 
-// The script adds households that cannot reach each other, backs them up, upgrades them in waves and
-// removes one without a trace in the others. There is a PostgreSQL, but no systemd: a stand-in runs
-// the servers.
+// TestHouseholds: the script adds households that cannot reach each other, backs them up, upgrades
+// them in waves, and removes one without affecting the others. The test uses PostgreSQL, and a
+// program in place of systemctl.
 func TestHouseholds(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.URL(t))
@@ -87,7 +87,7 @@ func TestHouseholds(t *testing.T) {
 		for _, name := range []string{one, two} {
 			c := exec.Command(stand, "disable", "--now", "coffer@"+name)
 			c.Env = environment
-			_ = c.Run() // it may have none
+			_ = c.Run() // it may print nothing
 			for _, what := range []string{"database if exists coffer_" + name + " with (force)", "role if exists coffer_" + name} {
 				if out, err := exec.Command(psql, admin.String(), "-Xqc", "drop "+what).CombinedOutput(); err != nil {
 					t.Errorf("%v: %s", err, out)
@@ -172,7 +172,7 @@ func TestHouseholds(t *testing.T) {
 	}
 }
 
-// free is an address of this machine that nobody listens on.
+// free returns an address of this machine on which nothing listens.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

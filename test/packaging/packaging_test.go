@@ -1,6 +1,6 @@
-// Package packaging tests what a release installs and what a forge runs: units, scripts of packages,
-// the files of goreleaser and Compose, and workflows. It must not need a container or a network;
-// .ci/try-package has both.
+// Package packaging tests what a release installs and what a forge runs: units, package scripts,
+// the files of goreleaser and Compose, and CI workflows. It must not need a container or a network;
+// .ci/try-package uses both.
 package packaging
 
 import (
@@ -50,7 +50,7 @@ func glob(t *testing.T, pattern string) []string {
 
 var iniFence = regexp.MustCompile("(?ms)^ *```ini\n(.*?)^ *```") //nolint:gocritic // with m, ^ begins any line
 
-// A unit that a page shows is one of those that packages install.
+// TestUnitsInDocuments: a unit that a page shows equals one that packages install.
 func TestUnitsInDocuments(t *testing.T) {
 	t.Parallel()
 	units := map[string]bool{}
@@ -69,7 +69,7 @@ func TestUnitsInDocuments(t *testing.T) {
 		}
 		for _, m := range iniFence.FindAllStringSubmatch(string(b), -1) {
 			if !strings.Contains(m[1], "[Unit]") {
-				continue // a part that people add
+				continue // a drop-in that people add
 			}
 			shown++
 			if !units[m[1]] {
@@ -90,7 +90,7 @@ func run(t *testing.T, program string, args ...string) (said string, err error) 
 
 var exposure = regexp.MustCompile(`exposure level for \S+: ([\d.]+)`)
 
-// Units have no mistakes, and their services little to attack.
+// TestUnits: systemd finds no mistake in the units, and their services expose little to attackers.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -106,7 +106,7 @@ func TestUnits(t *testing.T) {
 	var services, files []string
 	for _, f := range glob(t, "packaging/systemd/*") {
 		name := strings.Replace(filepath.Base(f), "@.", "@smith.", 1)
-		// The program need not be installed here.
+		// The program need not be installed on this machine.
 		text := strings.ReplaceAll(read(t, "packaging/systemd/"+filepath.Base(f)), "/usr/bin/coffer", "/bin/sh")
 		path := filepath.Join(place, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -119,7 +119,7 @@ func TestUnits(t *testing.T) {
 	}
 	said, err := run(t, analyze, append([]string{"verify", "--man=no"}, files...)...)
 	for line := range strings.Lines(said) {
-		if strings.Contains(line, dir) { // others are about units of this machine
+		if strings.Contains(line, dir) { // other messages are about units of this machine
 			t.Error(line)
 		}
 	}
@@ -142,8 +142,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// The first installation makes settings with secrets of their own, which nobody else can read; no
-// later one changes them.
+// TestPostinstall: the first installation creates settings with new secrets, which nobody else can
+// read. Later installations do not change them.
 func TestPostinstall(t *testing.T) {
 	t.Parallel()
 	install := func(dir string) string {
@@ -178,12 +178,13 @@ func TestPostinstall(t *testing.T) {
 	if len(value(first, "COFFER_BACKUP_PASSPHRASE")) != 40 {
 		t.Error("the passphrase is not what it should be")
 	}
-	// Without it, a new version migrates and there is no way back. It is in the unit's own folder.
+	// Without a backup, there would be no way back after a new version migrates. The folder must be
+	// in the unit's own directory.
 	if dir := value(first, "COFFER_BACKUP_DIR"); dir != "/var/lib/coffer/backups" ||
 		!strings.Contains(read(t, "packaging/systemd/coffer.service"), "\nStateDirectory=coffer\n") {
 		t.Errorf("backups go to %s", dir)
 	}
-	// Only one of the two makes backups every night.
+	// Only one of the server and the timer may make backups every night.
 	if !strings.Contains(read(t, "packaging/systemd/coffer-backup.service"), `ExecCondition=/bin/sh -c '[ -z "$COFFER_BACKUP_DIR" ]'`) {
 		t.Error("the timer makes backups although the server does")
 	}
@@ -227,7 +228,8 @@ type releaser struct {
 	}
 }
 
-// A release is built as `make build` builds, and its packages hold what is there, and no settings.
+// TestRelease: a release is built in the same way as `make build`. Its packages contain existing
+// files, and no settings.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	c := parse[releaser](t, ".goreleaser.yaml")
@@ -292,8 +294,8 @@ type compose struct {
 	Secrets map[string]struct{ File string }
 }
 
-// Compose takes published images, reads secrets from files that `make secrets` makes, and names
-// settings that exist.
+// TestCompose: the Compose file uses published images, reads secrets from the files that `make
+// secrets` creates, and names only existing settings.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	c := parse[compose](t, "compose.yaml")
@@ -335,7 +337,7 @@ func TestCompose(t *testing.T) {
 		settings(t, name, read(t, name), "COFFER_IMAGE", "COFFER_VERSION", "COFFER_PORT")
 	}
 	db, at := c.Services["db"], "db:/var/lib/postgresql/data"
-	if !regexp.MustCompile(`^postgres:1[5-7]\.`).MatchString(db.Image) { // from 18 on, the image refuses that
+	if !regexp.MustCompile(`^postgres:1[5-7]\.`).MatchString(db.Image) { // from 18 on, the image refuses this mount
 		at = "db:/var/lib/postgresql"
 	}
 	if !slices.Equal(db.Volumes, []string{at}) {
@@ -349,8 +351,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// On the home network, what compose.yaml says of a plain server does not stop --lan from starting,
-// and what it writes goes into a volume that the image gives to its user.
+// TestComposeForHomeNetwork: on the home network, the settings of compose.yaml do not prevent --lan
+// from starting. Files that the server writes are in a volume that belongs to the image's user.
 func TestComposeForHomeNetwork(t *testing.T) {
 	t.Parallel()
 	home := parse[compose](t, "compose.lan.yaml").Services["coffer"]
@@ -359,7 +361,7 @@ func TestComposeForHomeNetwork(t *testing.T) {
 	if url, ok := environment["COFFER_PUBLIC_URL"]; !ok || url != "" || environment["COFFER_TLS_CERT"] != "" {
 		t.Errorf("--lan refuses COFFER_PUBLIC_URL, which is %q", url)
 	}
-	if environment["COFFER_LAN_ADDRESS"] == "" { // coffer health follows it, too
+	if environment["COFFER_LAN_ADDRESS"] == "" { // coffer health uses the variable too
 		t.Error("the container does not know the address")
 	}
 	if !slices.Equal(home.Command, []string{"serve", "--lan", "--lan-dir", "/data"}) ||
@@ -375,8 +377,8 @@ func TestComposeForHomeNetwork(t *testing.T) {
 	}
 }
 
-// GitHub renames assets that begin with a dot, and then sums and guides name files that are not
-// there.
+// TestReleaseNamesNoHiddenFile: GitHub renames assets that begin with a dot. The checksums and
+// guides would then name files that do not exist.
 func TestReleaseNamesNoHiddenFile(t *testing.T) {
 	t.Parallel()
 	hidden := regexp.MustCompile(`dist/\.\w|-name "?\.\w|sha256sum \.\w`)
@@ -392,8 +394,8 @@ func TestReleaseNamesNoHiddenFile(t *testing.T) {
 	}
 }
 
-// The guide verifies sums with ssh-keygen as .ci/release signs them, and with cosign as .ci/publish
-// does.
+// TestVerifyRelease: the guide's commands verify checksums as .ci/release signs them with
+// ssh-keygen, and as .ci/publish signs them with cosign.
 func TestVerifyRelease(t *testing.T) {
 	t.Parallel()
 	guide := read(t, "docs/running/install.md")
@@ -426,8 +428,8 @@ type workflow struct {
 	}
 }
 
-// Workflows decide nothing: each step is a target of the Makefile or a script of .ci, and what they
-// run can be run anywhere.
+// TestWorkflows: CI workflows contain no logic. Each step is a target of the Makefile or a script
+// of .ci, so everything that they run can run anywhere.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	makefile, steps := read(t, "Makefile"), 0

@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// idleKind is a job that holds its lease until the test ends it.
+// idleKind returns a kind of job that keeps its lease until the test ends it.
 func idleKind(end <-chan struct{}) job.Kind {
 	return job.Kind{Name: "idle", Unit: "hours", Work: func(ctx context.Context, _ *job.Run) (any, error) {
 		select {
@@ -26,9 +26,9 @@ func idleKind(end <-chan struct{}) job.Kind {
 	}}
 }
 
-// Fourteen callers write a record that another transaction has locked. Everybody else is served as
-// usual: reads of another caller, the readiness probe, the leases of jobs. The writers get an error
-// that asks them to retry.
+// TestBlockedWritersStopNobody: fourteen callers write a record that another transaction has
+// locked. Everything else works as usual: reads of another caller, the readiness probe and the
+// leases of jobs. The writers get an error that asks them to retry.
 func TestBlockedWritersStopNobody(t *testing.T) {
 	t.Parallel()
 	if err := blockedWriters(t, guarded, 4); err != nil {
@@ -36,8 +36,8 @@ func TestBlockedWritersStopNobody(t *testing.T) {
 	}
 }
 
-// The control: with one pool for all and no end to waiting for a lock, the same writers stop the
-// server.
+// TestBlockedWritersWouldStopAll is the control: with one shared pool and no lock timeout, the same
+// writers stop the server.
 func TestBlockedWritersWouldStopAll(t *testing.T) {
 	onlyUnshared(t)
 	t.Parallel()
@@ -48,8 +48,8 @@ func TestBlockedWritersWouldStopAll(t *testing.T) {
 	t.Log(err)
 }
 
-// blockedWriters returns an error for anything that others noticed, once as many writers as stuck
-// wait for the lock with a connection each.
+// blockedWriters waits until as many writers as stuck wait for the lock, each with its own
+// connection. It then returns an error for anything that other callers noticed.
 func blockedWriters(t *testing.T, o pg.Options, stuck int) error {
 	t.Helper()
 	end := make(chan struct{})
@@ -96,8 +96,7 @@ func blockedWriters(t *testing.T, o pg.Options, stuck int) error {
 	return errors.Join(wrong...)
 }
 
-// others looks at what those notice who have nothing to do with the lock. Their patience is that of
-// a probe.
+// others checks what callers notice who do not need the lock. They wait as long as a probe does.
 func (h *house) others(t *testing.T, key string) (wrong []error) {
 	t.Helper()
 	for range 5 {
@@ -125,7 +124,7 @@ func (h *house) others(t *testing.T, key string) (wrong []error) {
 	return wrong
 }
 
-// lock holds what the statement locks until it is released.
+// lock runs the statement and keeps its locks until release is called.
 func (h *house) lock(t *testing.T, statement string) (release func()) {
 	t.Helper()
 	held, over, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)

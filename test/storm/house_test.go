@@ -1,6 +1,5 @@
-// Package storm lets many callers press on one server at once, and looks at what the others notice
-// of it. It knows the service by its routes; into the database it looks only for who holds and who
-// waits.
+// Package storm lets many callers load one server at once, and checks what other callers notice. It
+// knows the service by its routes. It reads the database only to see who holds locks and who waits.
 package storm_test
 
 import (
@@ -27,10 +26,10 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// unguarded are connections without a reserve and without an end to waiting for a lock.
+// unguarded are options without reserved connections and without a lock timeout.
 var unguarded = pg.Options{MaxConns: 10, LockTimeout: -1}
 
-// unshared is a pool of which one caller may take all connections.
+// unshared is a build in which one caller can take all connections of the pool.
 var unshared = apptest.Mutant{
 	File: "internal/platform/pg/pg.go",
 	Old:  `shares: newShares(int(cfg.MaxConns))`,
@@ -39,7 +38,7 @@ var unshared = apptest.Mutant{
 
 const isMutant = "COFFER_TEST_UNSHARED"
 
-// onlyUnshared skips a control in the program as it is.
+// onlyUnshared skips a control unless the program is built with unshared.
 func onlyUnshared(t *testing.T) {
 	t.Helper()
 	if os.Getenv(isMutant) == "" {
@@ -47,7 +46,7 @@ func onlyUnshared(t *testing.T) {
 	}
 }
 
-// TestControls runs the controls in a build whose connections are not shared out.
+// TestControls runs the controls in a build whose connections are not shared among callers.
 func TestControls(t *testing.T) { //nolint:paralleltest // they measure
 	cmd := exec.CommandContext(t.Context(), apptest.TestProgram(t, "coffer/test/storm", unshared), "-test.v",
 		"-test.run=^(TestStormWouldBeNoticed|TestBlockedWritersWouldStopAll)$")
@@ -60,16 +59,16 @@ func TestControls(t *testing.T) { //nolint:paralleltest // they measure
 
 var guarded = pg.Options{MaxConns: 10, Reserve: true}
 
-// A house is the whole service with a bank behind it, as it is served.
+// A house is the whole service with a bank, served over HTTP.
 type house struct {
 	*app.App
 	url   string
-	other *pg.DB // connections of the test's own
+	other *pg.DB // the test's own connections
 	log   *logBook
 }
 
-// newHouse serves a household whose bank has that many transactions, and adds kinds of jobs for the
-// test.
+// newHouse serves a household whose bank has that many transactions, and adds the test's kinds of
+// jobs.
 func newHouse(t *testing.T, o pg.Options, rows int, kinds ...job.Kind) *house {
 	t.Helper()
 	bank, err := banks.NewPlaid(banks.PlaidOptions{
@@ -112,7 +111,7 @@ func newHouse(t *testing.T, o pg.Options, rows int, kinds ...job.Kind) *house {
 	return h
 }
 
-// key makes a person's key.
+// key creates a person's key.
 func (h *house) key(t *testing.T, name string) string {
 	t.Helper()
 	var k auth.NewKey
@@ -126,7 +125,7 @@ func (h *house) key(t *testing.T, name string) string {
 	return k.Secret
 }
 
-// eventually returns when the question is answered with true.
+// eventually waits until the query returns true.
 func (h *house) eventually(t *testing.T, what, question string, args ...any) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -143,7 +142,7 @@ func (h *house) eventually(t *testing.T, what, question string, args ...any) {
 	}
 }
 
-// An answer is what came of a call. Without any the status is 0.
+// An answer is the result of a call. Without a response the status is 0.
 type answer struct {
 	status int
 	again  string // Retry-After
@@ -153,12 +152,12 @@ type answer struct {
 
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// call makes a request below /api/v1. A body that is not JSON is a file.
+// call makes a request below /api/v1. A body that is not JSON is sent as a file.
 func (h *house) call(ctx context.Context, method, path, key, body string) answer {
 	start := time.Now()
 	r, err := http.NewRequestWithContext(ctx, method, h.url+"/api/v1"+path, strings.NewReader(body))
 	if err != nil {
-		panic(err) // a test's own mistake
+		panic(err) // a mistake in the test
 	}
 	r.Header.Set("X-API-Key", key)
 	if strings.HasPrefix(body, "{") {
@@ -178,10 +177,10 @@ func (h *house) call(ctx context.Context, method, path, key, body string) answer
 	return answer{res.StatusCode, res.Header.Get("Retry-After"), string(b), time.Since(start)}
 }
 
-// A logBook is what the server wrote.
+// A logBook is the server's log.
 type logBook struct{ apptest.Log }
 
-// lines are those that hold the words.
+// lines returns the lines that contain the words.
 func (l *logBook) lines(words string) []string {
 	var out []string
 	for line := range strings.Lines(l.String()) {

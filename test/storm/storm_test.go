@@ -18,15 +18,15 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// How slow others may become. A machine that is slow by itself is allowed to be: the bound is then
-// what a quiet moment on it takes, many times over.
+// These limit how slow other callers may become. On a slow machine, the limit is a multiple of the
+// time that a request takes without a storm.
 const (
 	slowest    = 300 * time.Millisecond
 	timesQuiet = 15
 )
 
 // A storm is callers who merge, apply, import, revert, cancel and sync at the same time, with six
-// keys. In the middle of it somebody holds all transactions locked, as a change of many of them
+// keys. In the middle of it, somebody locks all transactions, as a change of many transactions
 // does.
 type storm struct {
 	*house
@@ -39,8 +39,9 @@ type storm struct {
 	wrong []error
 }
 
-// Callers who change everything at once leave others alone: no answer is a fault of the server,
-// another key's reads are quick, the probe is never red, and no job loses its worker.
+// TestStorm: callers who change everything at once do not affect others. No call fails with an
+// internal error, another key's reads are quick, the probe never fails, and no job loses its
+// worker.
 func TestStorm(t *testing.T) { //nolint:paralleltest // it measures
 	s := newStorm(t, guarded, 4000)
 	s.length, s.hold = 20*time.Second, 6*time.Second
@@ -53,8 +54,8 @@ func TestStorm(t *testing.T) { //nolint:paralleltest // it measures
 	s.happened(t)
 }
 
-// The control: with one pool for all and no end to waiting for a lock, others notice a much smaller
-// storm.
+// TestStormWouldBeNoticed is the control: with one shared pool and no lock timeout, others notice a
+// much smaller storm.
 func TestStormWouldBeNoticed(t *testing.T) { //nolint:paralleltest // it measures
 	onlyUnshared(t)
 	s := newStorm(t, unguarded, 300)
@@ -80,7 +81,7 @@ func newStorm(t *testing.T, o pg.Options, rows int) *storm {
 	return s
 }
 
-// blow runs the storm and returns all faults; the last one is what others noticed.
+// blow runs the storm and returns all faults. The last one is what other callers noticed.
 func (s *storm) blow(t *testing.T) []error {
 	t.Helper()
 	reader := s.key(t, "reader")
@@ -104,14 +105,14 @@ func (s *storm) blow(t *testing.T) []error {
 	return wrong
 }
 
-// kinds are the fourteen callers, by what they do.
+// kinds are the fourteen kinds of callers.
 var kinds = []func(*storm, context.Context, *rand.Rand){
 	(*storm).category, (*storm).category, (*storm).rules, (*storm).rules, (*storm).revert, (*storm).revert,
 	(*storm).edit, (*storm).edit,
 	(*storm).file, (*storm).file, (*storm).tag, (*storm).sync, (*storm).counterparty, (*storm).counterparty,
 }
 
-// rage returns when every caller has done with what it was at when the time was over.
+// rage runs all callers for the storm's time, and waits until each has finished its last call.
 func (s *storm) rage(t *testing.T) {
 	t.Helper()
 	end := time.Now().Add(s.length)
@@ -131,7 +132,7 @@ func (s *storm) rage(t *testing.T) {
 	all.Wait()
 }
 
-// happened makes sure that there was a storm.
+// happened checks that the storm did enough.
 func (s *storm) happened(t *testing.T) {
 	t.Helper()
 	for _, of := range []string{
@@ -154,7 +155,7 @@ func (s *storm) happened(t *testing.T) {
 	}
 }
 
-// do makes a call with any of the keys, and notes what came of it.
+// do makes a call with a random key, and records the result.
 func (s *storm) do(ctx context.Context, dice *rand.Rand, method, path, body string) answer {
 	r := s.call(ctx, method, path, s.keys[dice.IntN(len(s.keys))], body)
 	name, _, _ := strings.Cut(path, "?")
@@ -177,19 +178,20 @@ func (s *storm) do(ctx context.Context, dice *rand.Rand, method, path, body stri
 	return r
 }
 
-// field is a text of an answer, or "".
+// field returns a text field of a response, or "".
 func field(body, name string) string {
 	var all map[string]any
-	_ = json.Unmarshal([]byte(body), &all) // a refusal has none
+	_ = json.Unmarshal([]byte(body), &all) // an error has no such field
 	text, _ := all[name].(string)
 	return text
 }
 
-// ids are those of the records that an answer lists under that name, or of the whole answer.
+// ids returns the ids of the records that a response lists under that name, or of the whole
+// response.
 func ids(body, name, which string) []string {
 	var list []map[string]any
 	if name == "" {
-		_ = json.Unmarshal([]byte(body), &list) // a refusal has none
+		_ = json.Unmarshal([]byte(body), &list) // an error has no list
 	} else {
 		var all map[string]json.RawMessage
 		_ = json.Unmarshal([]byte(body), &all)
@@ -221,7 +223,7 @@ func (s *storm) transactions(ctx context.Context, dice *rand.Rand, n int) []stri
 func printed(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // strings and numbers can always be encoded
 	}
 	return string(b)
 }
@@ -300,7 +302,7 @@ func (s *storm) tag(ctx context.Context, dice *rand.Rand) {
 
 func (s *storm) sync(ctx context.Context, dice *rand.Rand) {
 	s.do(ctx, dice, http.MethodPost, "/sync?wait=5s", "{}")
-	time.Sleep(time.Second) // a person who asks for it again and again
+	time.Sleep(time.Second) // a person who repeats the request every second
 }
 
 func (s *storm) counterparty(ctx context.Context, dice *rand.Rand) {
@@ -312,13 +314,13 @@ func (s *storm) counterparty(ctx context.Context, dice *rand.Rand) {
 		printed(object{"into": one(dice, all)}))
 }
 
-// observed holds the observations of a caller that only reads.
+// observed holds what a caller that only reads has measured.
 type observed struct {
 	reads []time.Duration
 	wrong []error
 }
 
-// p99 is the time that one of a hundred reads exceeds.
+// p99 returns the 99th percentile of the read times.
 func (o observed) p99() time.Duration {
 	if len(o.reads) == 0 {
 		return time.Hour
@@ -335,8 +337,8 @@ func (o observed) String() string {
 }
 
 // bystander reads with its own key and calls the probe, forty times a second whether or not the
-// last responses have come: a caller that waits for each response before the next request hardly
-// notices a server that stands still.
+// last responses have arrived. A caller that waits for each response would hardly notice a server
+// that stops.
 func (h *house) bystander(t *testing.T, key string, length time.Duration) (o observed) {
 	t.Helper()
 	var mu sync.Mutex

@@ -14,13 +14,13 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// heap makes four changes of the category of many transactions, one on top of the other, and
-// returns them, oldest first.
+// heap changes the category of many transactions four times in a row, and returns the changes,
+// oldest first.
 func (h *house) heap(t *testing.T, transactions int) []id.ID {
 	t.Helper()
 	var changes []id.ID
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
-		// A busy machine may need longer than a server lets a statement take.
+		// A busy machine may need longer than the server's statement timeout.
 		_, err := pg.Exec(ctx, tx, `set local statement_timeout = 0`)
 		if err == nil {
 			changes, err = heap(ctx, tx, transactions)
@@ -65,9 +65,9 @@ func heap(ctx context.Context, tx pg.Tx, transactions int) ([]id.ID, error) {
 	return changes, nil
 }
 
-// TestRevertsNeedNoStatistics: on a database that PostgreSQL knows nothing about, reverting among
-// 100,000 entries takes about what it takes once there are statistics. Looking at each entry's
-// successors apart would take minutes.
+// TestRevertsNeedNoStatistics: in a database without planner statistics, a revert among 100,000
+// entries takes about as long as with statistics. Looking up the later entries of each entry
+// separately would take minutes.
 func TestRevertsNeedNoStatistics(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -100,7 +100,7 @@ func TestRevertsNeedNoStatistics(t *testing.T) {
 		return n > 0
 	}
 	if known() {
-		t.Fatal("somebody has analysed the database")
+		t.Fatal("somebody has analyzed the database")
 	}
 	first, left := took(changes[0], true)
 	newest, back := took(changes[3], false)
@@ -118,16 +118,16 @@ func TestRevertsNeedNoStatistics(t *testing.T) {
 		t.Fatal("analyze collected no statistics")
 	}
 	firstThen, _ := took(changes[0], true)
-	newestThen, _ := took(changes[2], false) // the newest that is left
+	newestThen, _ := took(changes[2], false) // the newest change that is not reverted
 	t.Logf("without statistics %v and %v, with %v and %v", first, newest, firstThen, newestThen)
-	const grace = 5 * time.Second // a busy machine
+	const grace = 5 * time.Second // extra time for a busy machine
 	if first > 5*firstThen+grace || newest > 5*newestThen+grace {
 		t.Error("reverts are slow where there are no statistics")
 	}
 }
 
-// TestNamesTakenMeanwhile: if a revert would restore a name that someone takes at this moment, it
-// leaves the record and reports it.
+// TestNamesTakenMeanwhile: a revert would restore a name that another transaction takes at the same
+// moment. The revert leaves the record as it is and reports it.
 func TestNamesTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -148,8 +148,8 @@ func TestNamesTakenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestUndoIsFree: a caller with few writes a day can revert its own changes, once, and redo them;
-// going back and forth after that is counted. A system's key is bound by its limit like any other.
+// TestUndoIsFree: a caller with few writes a day can revert its own changes and redo them, once
+// each, at no cost. Further reverts count. A system's key has the same limit as any other.
 func TestUndoIsFree(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{op.System, op.Agent, op.User} {
@@ -187,7 +187,7 @@ func TestUndoIsFree(t *testing.T) {
 			if err := tag(5); err != nil {
 				t.Fatal(err)
 			}
-			for range 4 { // free; the redo, free; the second write; its redo, free
+			for range 4 { // the revert and the redo are free; the second revert costs a write; its redo is free
 				if err := revert(); err != nil {
 					t.Fatal(err)
 				}

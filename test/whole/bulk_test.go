@@ -14,7 +14,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// bulk files all transactions that carry a tag and takes the tag off, as somebody who works an inbox.
+// bulk categorizes all transactions with a tag and removes the tag, as a person does who works
+// through an inbox.
 func bulk(category string, expect *int) ledger.BulkTransactions {
 	return ledger.BulkTransactions{
 		Filter: &ledger.Filter{Tags: []string{"qx"}}, Expect: expect, DryRun: expect == nil,
@@ -24,15 +25,15 @@ func bulk(category string, expect *int) ledger.BulkTransactions {
 	}
 }
 
-// TestBulkIsOperations: filing all that match is what filing each of them is, and one revert takes
-// it back.
+// TestBulkIsOperations: categorizing all matching transactions at once has the same effect as
+// categorizing each of them. One revert undoes it.
 func TestBulkIsOperations(t *testing.T) {
 	t.Parallel()
 	each, all := newHouse(t), newHouse(t)
 	before := all.meaning(t)
 	each.in(t, func(ctx context.Context, tx pg.Tx) error {
 		in := ledger.UpdateTransactions{OnError: "abort"}
-		for _, i := range []int{1, 4} { // which the seed tagged
+		for _, i := range []int{1, 4} { // the seed tagged these
 			in.Operations = append(in.Operations, ledger.Operation{
 				TransactionID: each.txs[i].String(), Category: op.Null[string]{Set: true, Value: new("qba")},
 				TagsToRemove: []string{"qx"},
@@ -62,7 +63,7 @@ func TestBulkIsOperations(t *testing.T) {
 	}
 }
 
-// TestBulkExpects: of many callers who looked at the same inbox, one writes. The others get a
+// TestBulkExpects: of many callers who have seen the same inbox, one writes. The others get a
 // conflict, and nothing is written twice.
 func TestBulkExpects(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// A caller does whatever comes to its mind.
+// A caller makes random changes.
 type caller struct {
 	*house
 	dice  *rand.Rand
@@ -46,8 +46,8 @@ func (c *caller) category() string {
 
 func (c *caller) tag() string { return one(c, "qx", "qy", "qz", "qx") }
 
-// do is one call, in a transaction. A refusal is part of life, and so is PostgreSQL's when all
-// attempts met others.
+// do makes one call in a transaction. It accepts refusals by the service, and by PostgreSQL if all
+// attempts collided with other callers.
 func (c *caller) do(ctx context.Context, f func(ctx context.Context, tx pg.Tx) error) error {
 	c.calls.Add(1)
 	ctx = op.WithActor(ctx, c.actor)
@@ -73,7 +73,7 @@ func (c *caller) do(ctx context.Context, f func(ctx context.Context, tx pg.Tx) e
 	return nil
 }
 
-// found is something that a query finds now, or an id of nothing.
+// found returns a random id from a query's result, or an id that no record has.
 func (c *caller) found(ctx context.Context, sql string) string {
 	list, err := pg.Values[string](ctx, c.db, sql)
 	if err != nil || len(list) == 0 {
@@ -300,7 +300,7 @@ func (c *caller) aboutRules(ctx context.Context, fresh string) error {
 	})
 }
 
-// long is a change in several transactions, as a job makes it, with other things in between.
+// long makes one change in several transactions, as a job does, with other calls in between.
 func (c *caller) long(ctx context.Context) error {
 	var change *id.ID
 	order := c.dice.Perm(len(c.txs))

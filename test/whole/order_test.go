@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// in runs f in a transaction, in the name of Ada.
+// in runs f in a transaction, as Ada.
 func (h *house) in(t *testing.T, f func(ctx context.Context, tx pg.Tx) error) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), ada)
@@ -38,7 +38,7 @@ func (h *house) file(t *testing.T, transaction id.ID, category string) (change i
 	return change
 }
 
-// back reverts a change and returns the change of the revert.
+// back reverts a change and returns the change that the revert made.
 func (h *house) back(t *testing.T, change id.ID) (by id.ID) {
 	t.Helper()
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
@@ -65,8 +65,8 @@ func (h *house) slug(t *testing.T, transaction id.ID) string {
 	return s
 }
 
-// TestRedoInTurn: changes that were undone step by step can be redone step by step, and the other
-// way round any number of times.
+// TestRedoInTurn: changes that were undone one by one can be redone one by one, and undone again,
+// any number of times.
 func TestRedoInTurn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -76,7 +76,7 @@ func TestRedoInTurn(t *testing.T) {
 		second = h.back(t, second)
 		first = h.back(t, first)
 		if got := h.slug(t, it); got != "" {
-			t.Fatalf("undone it is filed under %q", got)
+			t.Fatalf("after the undo its category is %q", got)
 		}
 		first = h.back(t, first)
 		if got := h.slug(t, it); got != "qa" {
@@ -89,8 +89,8 @@ func TestRedoInTurn(t *testing.T) {
 	}
 }
 
-// TestRevertsInPartsStayApart: if a change is reverted in two parts, because a field had been written
-// in between, bringing one part back does not make the other one count as reverted.
+// TestRevertsInPartsStayApart: a change is reverted in two parts, because a field was written in
+// between. Redoing one part does not make the other part count as reverted.
 func TestRevertsInPartsStayApart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -111,7 +111,7 @@ func TestRevertsInPartsStayApart(t *testing.T) {
 		return err
 	})
 	both = newest()
-	h.file(t, h.txs[5], "qc") // what leads back to this needs the category
+	h.file(t, h.txs[5], "qc") // a revert to this value needs the category
 	h.file(t, h.txs[5], "qb")
 	h.in(t, func(ctx context.Context, tx pg.Tx) error {
 		_, err := h.categories.PatchCategory(ctx, tx, category.PatchCategory{ID: "qa", Name: new("renamed again")})
@@ -133,9 +133,9 @@ func TestRevertsInPartsStayApart(t *testing.T) {
 	}
 }
 
-// TestLongChangesStayInOrder: two changes have several parts, and each reaches some record after
-// the other did. Neither hides the parts that came after it. In the order of the list both can be
-// reverted, once each.
+// TestLongChangesStayInOrder: two changes have several parts, and each writes some records after
+// the other did. Neither change hides the other's later parts. In the order of the list, each can
+// be reverted once.
 func TestLongChangesStayInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -171,7 +171,7 @@ func TestLongChangesStayInOrder(t *testing.T) {
 	one, _ := extend(nil, "qa", h.txs[5])
 	two, _ := extend(nil, "qb", h.txs[6])
 	h.file(t, h.txs[7], "qaa")
-	same, beside := extend(one, "qa", h.txs[6], h.txs[7], h.txs[8]) // two of them were touched since
+	same, beside := extend(one, "qa", h.txs[6], h.txs[7], h.txs[8]) // two of them have been changed since
 	if same == nil || *same != *one || beside == nil {
 		t.Fatalf("the first change went on as %v, beside %v", same, beside)
 	}
@@ -190,8 +190,8 @@ func TestLongChangesStayInOrder(t *testing.T) {
 	}
 }
 
-// while starts f, which must wait for the uncommitted edit of a record, then commits, and returns
-// the result of f.
+// while starts f, which must wait for the uncommitted edit of a record. It then commits the edit
+// and returns the result of f.
 func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Context, tx pg.Tx) error) error {
 	t.Helper()
 	tx, err := h.db.Begin(t.Context())
@@ -221,8 +221,8 @@ func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Con
 	return <-done
 }
 
-// TestMergesTakeAlongWhatIsBeingEdited: a transaction that somebody edits at this moment goes along
-// with its counterparty or category like all others.
+// TestMergesTakeAlongWhatIsBeingEdited: somebody edits a transaction while its counterparty or
+// category is merged. The transaction moves with the merge like all others.
 func TestMergesTakeAlongWhatIsBeingEdited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -235,7 +235,7 @@ func TestMergesTakeAlongWhatIsBeingEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	const edit = `update transaction set updated_at = now() where id <> $1`
-	// As PostgreSQL goes about it where there are many transactions.
+	// Force the query plan that PostgreSQL chooses for many transactions.
 	const many = `set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off;
 		set local enable_mergejoin = off`
 	err = h.while(t, edit, h.txs[0], func(ctx context.Context, tx pg.Tx) error {
@@ -263,8 +263,8 @@ func TestMergesTakeAlongWhatIsBeingEdited(t *testing.T) {
 	}
 }
 
-// TestFiledUnderWhatIsBeingMoved: a category that somebody moves to another parent at this moment
-// is still one to file under.
+// TestFiledUnderWhatIsBeingMoved: a category can be chosen while somebody moves it to another
+// parent.
 func TestFiledUnderWhatIsBeingMoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -277,12 +277,12 @@ func TestFiledUnderWhatIsBeingMoved(t *testing.T) {
 		return err
 	})
 	if err != nil || h.slug(t, h.txs[5]) != "qab" {
-		t.Errorf("it is filed under %q: %v", h.slug(t, h.txs[5]), err)
+		t.Errorf("its category is %q: %v", h.slug(t, h.txs[5]), err)
 	}
 }
 
-// TestDeletedCategoriesAreInNobodysWay: a primary below which only deleted ones stood can become a
-// subcategory, by hand and by a revert.
+// TestDeletedCategoriesAreInNobodysWay: a primary category whose subcategories are all deleted can
+// become a subcategory, by an edit and by a revert.
 func TestDeletedCategoriesAreInNobodysWay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -20,7 +20,7 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// undoMany undoes changes together, in the name of an actor.
+// undoMany undoes changes together, as an actor.
 func (h *house) undoMany(t *testing.T, actor op.Actor, in journal.UndoChanges) (out journal.Undone) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), actor)
@@ -34,7 +34,8 @@ func (h *house) undoMany(t *testing.T, actor op.Actor, in journal.UndoChanges) (
 	return out
 }
 
-// TestUndoManyIsWhole: a quarrel that is undone a hundred changes at a time leaves nothing behind.
+// TestUndoManyIsWhole: after a quarrel, undoing all changes in groups of a hundred leaves nothing
+// behind.
 func TestUndoManyIsWhole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -45,7 +46,7 @@ func TestUndoManyIsWhole(t *testing.T) {
 		for _, u := range part {
 			in.ChangeIDs = append(in.ChangeIDs, u.String())
 		}
-		slices.Sort(in.ChangeIDs) // the order in which they are named does not matter
+		slices.Sort(in.ChangeIDs) // the order in which the call names them does not matter
 		dry := in
 		dry.DryRun = true
 		would, did := h.undoMany(t, ada, dry), h.undoMany(t, ada, in)
@@ -88,10 +89,10 @@ func TestUndoADay(t *testing.T) {
 	as(agent, h.txs[6], "qa")
 	as(agent, h.txs[7], "qa")
 	as(agent, h.txs[7], "qb")
-	taken := as(agent, h.txs[8], "qa") // which it takes back itself
+	taken := as(agent, h.txs[8], "qa") // the agent itself reverts this change
 	h.undoMany(t, agent, journal.UndoChanges{ChangeID: new(taken.String())})
 	as(agent, h.txs[9], "qa")
-	as(ada, h.txs[9], "qb") // a person had the last word
+	as(ada, h.txs[9], "qb") // a person made the last change
 	moment, err := pg.ParseMoment(since.String())
 	if err != nil {
 		t.Fatal(err)
@@ -102,10 +103,10 @@ func TestUndoADay(t *testing.T) {
 	}
 	for i, want := range map[int]string{5: "qa", 6: "", 7: "", 8: "", 9: "qb"} {
 		if got := h.slug(t, h.txs[i]); got != want {
-			t.Errorf("transaction %d is filed under %q and not %q", i, got, want)
+			t.Errorf("the category of transaction %d is %q and not %q", i, got, want)
 		}
 	}
-	// A date is a time too: today began before all of it.
+	// A date works as a time too: today began before all of these changes.
 	today, err := pg.Value[pg.Date](t.Context(), h.db, `select (now() at time zone time_zone)::date from setting`)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestUndoADay(t *testing.T) {
 	}
 }
 
-// TestUndoByJob: changes that are too many for a call are undone by a job, one by one.
+// TestUndoByJob: if there are too many changes for one call, a job undoes them one by one.
 func TestUndoByJob(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -172,8 +173,8 @@ func TestUndoByJob(t *testing.T) {
 	}
 }
 
-// TestAnAgentUndoesItsDay: an agent that has used up all of its writes undoes all of them with one
-// call, which costs none.
+// TestAnAgentUndoesItsDay: an agent that has used all of its writes can undo all of them with one
+// call, which costs no writes.
 func TestAnAgentUndoesItsDay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

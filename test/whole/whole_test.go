@@ -1,5 +1,5 @@
-// Package whole lets callers quarrel over the same few things and takes back all that they did.
-// It must not know how the journal keeps its order, but for the control that spoils it.
+// Package whole lets callers change the same few records at once, and then undoes everything. It
+// must not know how the journal keeps its order, except for the control that breaks the order.
 package whole_test
 
 import (
@@ -39,7 +39,7 @@ const (
 
 var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000000000ad"), Name: "Ada", Scope: op.Full}
 
-// A house is a household with few things in it, over which callers can quarrel.
+// A house is a household with few records, so that callers often change the same ones.
 type house struct {
 	db         *pg.DB
 	categories *category.Categories
@@ -51,13 +51,13 @@ type house struct {
 	undos      *journal.Undo
 	txs        []id.ID
 	calls      atomic.Int64
-	refused    sync.Map // by code
-	spoiled    bool     // nobody wonders why something is left
+	refused    sync.Map // number by error code
+	spoiled    bool     // the control: do not check why something could not be reverted
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	// Deadlocks are detected at once: a household waits a second for that, and here they are
+	// Detect deadlocks quickly. Normally PostgreSQL waits a second first, and here deadlocks are
 	// frequent.
 	db, err := pg.Open(t.Context(), pgtest.URL(t)+"&synchronous_commit=off&deadlock_timeout=10ms",
 		pg.Options{MaxConns: wholeCallers + 4})
@@ -135,7 +135,7 @@ const wholeSeed = `
 	insert into transaction_tag select t.id, g.id, true, 'agent' from transaction t, tag g
 		where t.provider_id in ('1', '4') and g.slug = 'qx'`
 
-// meaning returns the meaning of the household's data.
+// meaning returns the meaning of the household's data as text, so that it can be compared.
 func (h *house) meaning(t *testing.T) string {
 	t.Helper()
 	canonical, err := ledgertest.Canonical(t.Context(), h.db, nil, "")
@@ -154,7 +154,7 @@ func (h *house) meaning(t *testing.T) string {
 	return canonical + "\n" + strings.Join(rest, "\n")
 }
 
-// quarrel lets the callers loose until there are that many changes.
+// quarrel lets the callers make changes until there are that many.
 func (h *house) quarrel(t *testing.T, seed uint64, changes int, early bool) {
 	t.Helper()
 	for n := 0; n < changes; {
@@ -201,8 +201,8 @@ func (h *house) settle(t *testing.T) {
 	}
 }
 
-// contradictions are things that lead to something that is gone, and so could never have come about
-// one call after the other.
+// contradictions returns references to deleted records. Such a state is impossible if the calls run
+// one after the other.
 func (h *house) contradictions(t *testing.T) []string {
 	t.Helper()
 	type broken struct {
@@ -240,7 +240,7 @@ func (h *house) contradictions(t *testing.T) []string {
 	return out
 }
 
-// undo reverts everything as a person would: newest first, as the list has it, each once.
+// undo reverts every change once, in the order of the list: newest first.
 func (h *house) undo(t *testing.T, list []id.ID) (left []string) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), ada)
@@ -277,7 +277,7 @@ func (h *house) undo(t *testing.T, list []id.ID) (left []string) {
 	return left
 }
 
-// story describes the history of a record and of those that it led to, for debugging.
+// story returns the history of a record and of the records to which it referred, for debugging.
 func (h *house) story(ctx context.Context, q pg.Querier, subject id.ID) string {
 	lines, err := pg.Values[string](ctx, q, `
 		select concat_ws(' ', e.id, c.seq, c.round, c.undoes, e.change_id, coalesce(c.root, c.id), e.subject,
@@ -290,7 +290,7 @@ func (h *house) story(ctx context.Context, q pg.Querier, subject id.ID) string {
 	return fmt.Sprint(subject, err, "\n", strings.Join(lines, "\n"))
 }
 
-// list are the changes as the list has them: newest first.
+// list returns the changes in the order of the list: newest first.
 func (h *house) list(t *testing.T) []id.ID {
 	t.Helper()
 	var out []id.ID
@@ -309,8 +309,8 @@ func (h *house) list(t *testing.T) []id.ID {
 	}
 }
 
-// TestUndoIsWhole: whatever eight callers do to the same few records at the same time, reverting
-// newest first, each change once, restores the meaning of the books.
+// TestUndoIsWhole: eight callers change the same few records at the same time. Reverting each
+// change once, newest first, restores the meaning of the books.
 func TestUndoIsWhole(t *testing.T) { //nolint:tparallel // one round after another: each has a server's connections
 	t.Parallel()
 	rounds := 20
@@ -318,8 +318,8 @@ func TestUndoIsWhole(t *testing.T) { //nolint:tparallel // one round after anoth
 		rounds = 200
 	}
 	for n := range rounds {
-		// A subtest ends with its pool closed: twenty pools would be more connections than a server
-		// has.
+		// A subtest closes its pool at the end. Twenty open pools would exceed the server's
+		// connections.
 		if !t.Run(fmt.Sprint(n), func(t *testing.T) { undoRound(t, uint64(n)) }) {
 			return
 		}
@@ -354,9 +354,9 @@ func undoRound(t *testing.T, seed uint64) {
 		making.Seconds(), time.Since(start).Seconds(), refused)
 }
 
-// TestUndoByIDsIsNoticed is the control: histories and lists in the order of ids that were made
-// before anything was locked do not lead back. The number of a call's database transaction is such
-// an id, when it is drawn first of all.
+// TestUndoByIDsIsNoticed is the control: it orders histories and lists by ids that were assigned
+// before any lock was taken. Undoing in that order does not restore the books. The number of a
+// call's database transaction is such an id if the call requests it first.
 func TestUndoByIDsIsNoticed(t *testing.T) {
 	t.Parallel()
 	for n := range 5 {
@@ -377,8 +377,8 @@ func TestUndoByIDsIsNoticed(t *testing.T) {
 	t.Error("five rounds led back although entries were ordered by ids that were made too early")
 }
 
-// byEarlyIDs numbers changes and entries again, by the first of the database transactions that
-// wrote them.
+// byEarlyIDs renumbers changes and entries by the first of the database transactions that wrote
+// them.
 const byEarlyIDs = `
 	create temporary table early as select change_id,
 		row_number() over (order by min(xmin::text::bigint), change_id) as seq from entry group by change_id;

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A component is one entry of a CycloneDX document, with the fields that we write ourselves.
+// A component is one entry of a CycloneDX document, with the fields that this program writes.
 type component struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`
@@ -15,8 +15,8 @@ type component struct {
 	PURL    string `json:"purl,omitempty"`
 }
 
-// writeComponents writes what a program consists of, as CycloneDX: the modules that the program
-// itself names, the Go release, and the packages of the web app that npm listed.
+// writeComponents writes the components of a program as CycloneDX: the modules in the program's
+// build information, the Go release, and the packages of the web app that npm listed.
 func writeComponents(program, web, out string) error {
 	built, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -23,15 +23,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An image is what the published container image is made of. It is the image of the Dockerfile,
-// made without a daemon from programs that were built before.
+// An image describes the published container image. It is the same image as the Dockerfile's, but
+// built without a daemon from programs that exist already.
 type image struct {
-	programs     map[string]string // by architecture
+	programs     map[string]string // paths by architecture
 	certificates string
 	zones        string
-	version      string // v1.2.3, or what git describes
+	version      string // v1.2.3, or the output of git describe
 	commit       string
-	source       string // where the sources are; may be empty
+	source       string // address of the sources; may be empty
 	made         time.Time
 }
 
@@ -63,7 +63,7 @@ func imageCommand() *cobra.Command {
 	return c
 }
 
-// pushCommand pushes an image that was made before.
+// pushCommand pushes an image that exists already.
 func pushCommand() *cobra.Command {
 	var from, version, to string
 	c := &cobra.Command{
@@ -83,7 +83,7 @@ func pushCommand() *cobra.Command {
 	return c
 }
 
-// index is one image for each architecture under one name.
+// index returns one image for each architecture under one name.
 func (i image) index() (v1.ImageIndex, error) {
 	if len(i.programs) == 0 {
 		return nil, errors.New("pass --program")
@@ -109,7 +109,8 @@ func (i image) index() (v1.ImageIndex, error) {
 	return labelled, nil
 }
 
-// of is the image for one architecture: one layer, so that the same files give the same digest.
+// of returns the image for one architecture. It has one layer, so that the same files give the same
+// digest.
 func (i image) of(architecture, program string) (v1.Image, error) {
 	var files bytes.Buffer
 	w := tar.NewWriter(&files)
@@ -133,8 +134,8 @@ func (i image) of(architecture, program string) (v1.Image, error) {
 			return nil, err
 		}
 	}
-	// Where volumes are mounted, for backups and for the certificate authority of --lan: they get this
-	// owner.
+	// Volumes are mounted here, for backups and for the certificate authority of --lan. New volumes
+	// get the owner of these directories.
 	for _, name := range []string{"backups/", "data/"} {
 		if err := w.WriteHeader(&tar.Header{
 			Typeflag: tar.TypeDir, Name: name, Mode: 0o700, Uid: user, Gid: user, ModTime: i.made,
@@ -165,7 +166,7 @@ const user = 65532
 func (i image) config(architecture string, img v1.Image) *v1.ConfigFile {
 	c, err := img.ConfigFile()
 	if err != nil {
-		panic(err) // it was made a moment ago
+		panic(err) // this code has just written it, so it is valid
 	}
 	c = c.DeepCopy()
 	c.OS, c.Architecture, c.Created = "linux", architecture, v1.Time{Time: i.made}
@@ -178,7 +179,7 @@ func (i image) config(architecture string, img v1.Image) *v1.ConfigFile {
 		User:         fmt.Sprintf("%d:%d", user, user),
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
 		StopSignal:   "SIGTERM", Labels: i.labels(),
-		// It is no part of the OCI format, but those who know it use it.
+		// The OCI format does not define this field, but Docker uses it.
 		Healthcheck: &v1.HealthConfig{
 			Test: []string{"CMD", "/coffer", "health"}, Interval: 10 * time.Second, Timeout: 3 * time.Second,
 			StartPeriod: 30 * time.Second,
@@ -204,8 +205,8 @@ func (i image) labels() map[string]string {
 
 var released = regexp.MustCompile(`^v(\d+)\.(\d+)\.(\d+)$`)
 
-// tags are the names of an image of this version: X.Y.Z, X.Y, X and latest for a release, and only
-// its own for anything else, so that nobody gets a candidate who did not ask for one.
+// tags returns the names of an image of this version: X.Y.Z, X.Y, X and latest for a release. Any
+// other version gets only its own name, so that nobody gets a release candidate by accident.
 func tags(version string) []string {
 	m := released.FindStringSubmatch(version)
 	if m == nil {
@@ -233,6 +234,6 @@ func push(index v1.ImageIndex, repository string, names []string) error {
 		return err
 	}
 	inform("pushed %s", strings.Join(names, ", "))
-	fmt.Println(at.Name() + "@" + digest.String()) // what is to be signed
+	fmt.Println(at.Name() + "@" + digest.String()) // the name to sign
 	return nil
 }

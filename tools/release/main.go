@@ -1,6 +1,6 @@
-// Command release makes what a release has beside the program: manual pages, completions, lists of
-// components and the container image. It reads the program's own command line and what the program
-// says about itself, so none of it is written by hand.
+// Command release creates everything in a release except the program: manual pages, completions,
+// lists of components and the container image. It uses the program's own command line and build
+// information, so none of it is written by hand.
 package main
 
 import (
@@ -39,10 +39,10 @@ func command() *cobra.Command {
 	return root
 }
 
-// coffer is the program's command line.
+// coffer returns the program's command line.
 func coffer() *cobra.Command {
 	return app.CommandLine(app.Config{}, strings.NewReader(""), io.Discard, io.Discard).Root()
 }
 
-// inform says what was made.
+// inform prints what was created.
 func inform(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

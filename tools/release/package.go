@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/goreleaser/nfpm/v2"
-	_ "github.com/goreleaser/nfpm/v2/deb" // the packager for it
+	_ "github.com/goreleaser/nfpm/v2/deb" // registers the packager for Debian
 	"github.com/goreleaser/nfpm/v2/files"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
 
-// A packing is the part of .goreleaser.yaml about packages, as far as a Debian package needs it.
+// A packing is the part of .goreleaser.yaml that a Debian package needs.
 type packing struct {
 	Nfpms []struct {
 		PackageName string `yaml:"package_name"`
@@ -26,13 +26,13 @@ type packing struct {
 		Section     string
 		Recommends  []string
 		Suggests    []string
-		Contents    []struct{ Src, Dst string }
+		Contents    []struct{ Src, Dst, Packager string }
 		Scripts     struct{ Postinstall, Preremove, Postremove string }
 	}
 }
 
-// packageCommand makes the Debian package of a program alone, in seconds. goreleaser makes all of
-// them, from the same lines and with the same library, but takes 20 minutes to compile.
+// packageCommand builds only the Debian package of a program, in seconds. goreleaser builds all
+// packages, from the same configuration and with the same library, but takes 20 minutes to compile.
 func packageCommand() *cobra.Command {
 	var program, version, architecture, out string
 	c := &cobra.Command{
@@ -53,7 +53,7 @@ func packageCommand() *cobra.Command {
 	return c
 }
 
-// writePackage writes a Debian package. It is called in the root of the repository, where .release
+// writePackage writes a Debian package. It must run in the root of the repository, after .release
 // has been filled.
 func writePackage(w io.Writer, program, version, architecture string) error {
 	text, err := os.ReadFile(".goreleaser.yaml")
@@ -80,7 +80,9 @@ func writePackage(w io.Writer, program, version, architecture string) error {
 		},
 	}
 	for _, f := range n.Contents {
-		info.Contents = append(info.Contents, &files.Content{Source: strings.TrimSuffix(f.Src, "/"), Destination: f.Dst})
+		info.Contents = append(info.Contents, &files.Content{
+			Source: strings.TrimSuffix(f.Src, "/"), Destination: f.Dst, Packager: f.Packager,
+		})
 	}
 	if err := nfpm.PrepareForPackager(nfpm.WithDefaults(info), "deb"); err != nil {
 		return err

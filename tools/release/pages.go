@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// writeManual writes a page of the manual for every command. The date is that of the sources, so
+// writeManual writes a manual page for every command. The pages have the date of the sources, so
 // the same sources give the same pages.
 func writeManual(root *cobra.Command, directory string) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -22,7 +22,7 @@ func writeManual(root *cobra.Command, directory string) error {
 	}, directory)
 }
 
-// writeCompletions writes what shells complete commands with.
+// writeCompletions writes completion scripts for shells.
 func writeCompletions(root *cobra.Command, directory string) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err

@@ -20,7 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// Every command has a page and every shell its completions, the same ones each time.
+// TestPagesAndCompletions: every command has a page, every shell has completions, and both are the
+// same each time.
 func TestPagesAndCompletions(t *testing.T) {
 	t.Parallel()
 	one, two := t.TempDir(), t.TempDir()
@@ -52,11 +53,11 @@ func TestPagesAndCompletions(t *testing.T) {
 	}
 }
 
-// The list has the modules of a program and the packages of the web app, and one without either is
-// refused.
+// TestComponents: the list has the modules of a program and the packages of the web app. A program
+// without modules or a web app without packages is refused.
 func TestComponents(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable() // a program with modules
+	self, err := os.Executable() // the test's own program, which has modules
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// The image holds the files, runs as nobody, and is the same each time it is made.
+// TestImage: the image contains the files, does not run as root, and is the same each time.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -142,7 +143,7 @@ func TestImage(t *testing.T) {
 			c.Config.Labels["org.opencontainers.image.source"] == "" {
 			t.Errorf("%+v", c)
 		}
-		// Where volumes are mounted belongs to the program's user, who writes there.
+		// The directories of the volumes belong to the program's user, who writes there.
 		extracted := mutate.Extract(img)
 		defer extracted.Close() //nolint:errcheck // nothing more is read
 		files := tar.NewReader(extracted)
@@ -183,10 +184,11 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// A package holds the program, the units and the scripts, belongs to root, and brings no settings.
+// TestPackage: a package contains the program, the units and the scripts, belongs to root, and
+// contains no settings.
 func TestPackage(t *testing.T) {
 	t.Chdir("../..")
-	if _, err := os.Stat(".release"); err != nil { // it is filled before a release
+	if _, err := os.Stat(".release"); err != nil { // .release is filled before a release
 		t.Cleanup(func() { _ = os.RemoveAll(".release") })
 		for _, f := range []string{
 			"completions/coffer.bash", "completions/coffer.zsh", "completions/coffer.fish", "man/coffer.1.gz",

@@ -2,8 +2,9 @@ import { begin } from "#/app/early";
 import { loadTexts } from "#/lib/language";
 import "#/ui/base.css";
 
-// A page from before an update asks for files that are gone: it is loaded again, once. If the server does not
-// answer, the page stays: the browser's own error would take its place, and all that was typed would be lost.
+// A page that was loaded before an update asks for files that the server no longer has. Reloading the page once fixes
+// this. If the server does not respond, the page is not reloaded: the browser's error page would replace it, and all
+// typed text would be lost.
 addEventListener("vite:preloadError", async () => {
   if (sessionStorage.getItem("reloaded") === location.pathname) return;
   const page = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);

@@ -6,7 +6,7 @@ import { screens } from "../src/app/screens";
 
 const files = import.meta.glob<string>("../src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
 
-/** The picture of the house: a folder sees those before its own. */
+/** The layers of src: a folder may import only from earlier layers and from itself. */
 const levels = [["lib"], ["api", "charts", "ui"], ["parts"], ["features"], ["app"], ["dev", "main.ts"]];
 const levelOf = (folder: string) => levels.findIndex((l) => l.includes(folder));
 
@@ -70,7 +70,7 @@ it("does no sums on amounts but those of lib/money", () => {
   expect(bad).toEqual([]);
 });
 
-/** The providers that are asked over the network, by the directories that the server's list imports. */
+/** The providers that coffer calls over the network, by the directories that the server's list imports. */
 const named = [...providers.matchAll(/"coffer\/internal\/bank\/(\w+)"/g)].map((m) => m[1] as string);
 const namesOne = (text: string) => new RegExp(`\\b(${named.join("|")})\\b`, "i").test(text);
 
@@ -90,7 +90,7 @@ it("finds a provider's name", () => {
   }
 });
 
-/** A read of `summary`: the English sentence of a change, which is for terminals and agents. */
+/** Whether code reads `summary`, the English sentence of a change. That sentence is for terminals and agents. */
 const readsSummary = (text: string) =>
   /\.summary\b(?!\()|\["summary"\]|\{[^{}();]*\bsummary\b[^{}();]*\}\s*(=[^>=]|\)\s*=>|:)/.test(text);
 
@@ -119,8 +119,7 @@ it("finds a read of a change's sentence", () => {
 /** The paths of the screens as the server knows them: patterns of Go's http.ServeMux. */
 const patterns = screens.map(({ path }) => (path === "/" ? "/{$}" : path.replace(/\$(\w+)/g, "{$1}")));
 
-// `npm run extract` runs this test with -u, which writes the file.
-/** A provider that is compared with a name, or sent as one. */
+/** Whether code compares a provider with a name, or sends a provider's name. */
 const comparesProvider = (text: string) =>
   /\bprovider\b\)?\s*([=!]==?|:)\s*["'`](csv|manual)\b|["'`](csv|manual)["'`]\s*[=!]==?\s*[\w.?]*\bprovider\b/.test(
     text,
@@ -145,6 +144,7 @@ it("finds a comparison with a provider's name", () => {
     expect(comparesProvider(good)).toBe(false);
 });
 
+// `npm run extract` runs this test with -u, which writes the file.
 it("has the screens that the server serves", async () => {
   await expect(`${patterns.join("\n")}\n`).toMatchFileSnapshot("../../internal/surface/web/routes.txt");
 });

@@ -6,7 +6,7 @@ const sources = import.meta.glob<string>(["../src/**/*.{ts,tsx}", "!**/*.d.ts"],
   eager: true,
 });
 
-/** Patterns that comments must not have; internal/archtest/voice_test.go has the same for Go. */
+/** Words that comments must not contain. internal/archtest/voice_test.go has a similar list for Go. */
 const banned: readonly RegExp[] = [
   /\bheld against\b/i,
   /\b(?:tell|tells|told|telling)\b/i,
@@ -15,7 +15,7 @@ const banned: readonly RegExp[] = [
   /(?:^|[.!?] )What\b[^.!?]*? is\b/,
 ];
 
-/** The comments of a file, each on one line without its marks. */
+/** The comments of a file, each on one line and without comment signs. */
 const comments = (code: string): string[] =>
   (code.match(/\/\*[\s\S]*?\*\/|(?:(?<=^|\s)\/\/ .*(?:\n\s*)?)+/gm) ?? []).map((c) =>
     c

@@ -1,32 +1,32 @@
 import { parseSync } from "vite";
 
-/** A text that people read and that is not in the catalogue. */
+/** A visible text that is not in the catalogue. */
 export type Literal = { line: number; text: string };
 
 type Node = { type: string; start: number; [key: string]: unknown };
 
-/** Words that are the same in every language: the product, names of keys, of standards and of other products. */
+/** Words that are the same in every language: names of products, keys and standards. */
 const names =
   /^(coffer|Mod|Ctrl|Esc|Enter|Alt|Shift|Arrow\w+|Control|Meta|Backspace|Delete|Tab|Home|End|Escape|Page(Up|Down)|Plaid|Teller|Anthropic|OpenAI|Ollama|Claude|Webhook|[\w-]+\.\w+|[A-Z]{1,4}\d*|[^\p{L}]*|\p{L})$/u;
 
-/** Attributes that hold no words: classes, shapes, addresses, kinds. */
+/** Attributes without visible text: classes, shapes, addresses, kinds. */
 const wordless =
   /^(class(Name)?|d|points|transform|viewBox|style|to|href|search|type|role|id|key|name|icon|kind|tone|rel|target|autoComplete|inputMode|method|action|form|htmlFor|aria-(live|controls|labelledby|describedby|current|haspopup|sort|activedescendant|orientation)|data-.*|[xy][12]?|width|height|fill|stroke\w*|dominantBaseline|textAnchor|pattern|accept|xmlns|on[A-Z]\w*)$/;
 
-/** Attributes whose single words count too. */
+/** Attributes in which even a single word is visible text. */
 const read =
   /^(aria-(label|description|roledescription|valuetext|placeholder)|title|placeholder|alt|label|what|hint|summary|empty|text|unit|head|heading|caption|note|action|verb|confirm|describe)$/;
 
-/** Keys of objects whose single words count too. */
+/** Keys of objects under which even a single word is visible text. */
 const keys = /^(label|title|hint|text|message|what|heading|head|caption|verb|done|undo|placeholder|empty|note|word)$/;
 
 const macros = /^(t|msg|plural|select|selectOrdinal|defineMessage|useLingui)$/;
 const elements = /^(Trans|Plural|Select|SelectOrdinal)$/;
 const verbatim = /^(kbd|code|pre|style|script)$/;
 
-/** Two words beside each other, or one that begins like a sentence or a label. */
+/** Two words in a row, or one word that looks like a sentence or a label. */
 const wordy = /\p{L}{2,}[,;:.!?’”)…]* [“(]?\p{L}{2,}|^[“(]?\p{Lu}\p{Ll}[\p{Ll}’]*(-\p{Ll}+)*[.!?:…]?$/u;
-/** A piece of a template: a word with a space at its side. */
+/** A piece of a template that looks like text: a word beside a space, or a word with a capital letter. */
 const piece = /(^|[\s,;:(“–-]) ?\p{L}{2,}[,;:.!?)”]* | \p{L}{2,}[,;:.!?)”]*$|^\p{Lu}\p{Ll}+/u;
 const letters = /\p{L}{2,}/u;
 
@@ -40,7 +40,7 @@ function nameOf(n: unknown): string {
   return "";
 }
 
-/** Finds the visible literals of a source file that are outside the catalogue. */
+/** Finds the visible texts of a source file that are not in the catalogue. */
 export function literals(file: string, code: string): Literal[] {
   const found: Literal[] = [];
   const say = (n: Node, text: string) => {
@@ -49,7 +49,7 @@ export function literals(file: string, code: string): Literal[] {
     found.push({ line: code.slice(0, n.start).split("\n").length, text: words });
   };
   let inMessage = false;
-  /** `single`: the place is one that people read, so that a single word is enough. */
+  /** `single` is true where even a single word is visible text. */
   const walk = (x: unknown, single: boolean): unknown => {
     if (Array.isArray(x)) {
       for (const y of x) walk(y, single);
@@ -81,7 +81,7 @@ export function literals(file: string, code: string): Literal[] {
         if (verbatim.test(tag)) return;
         const before = inMessage;
         inMessage ||= elements.test(tag);
-        for (const c of x.children as Node[]) walk(c, c.type === "JSXExpressionContainer"); // its value is shown
+        for (const c of x.children as Node[]) walk(c, c.type === "JSXExpressionContainer"); // braces show their value
         inMessage = before;
         return;
       }
@@ -157,7 +157,7 @@ export function literals(file: string, code: string): Literal[] {
 
 const functions = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression|ClassBody)$/;
 
-/** Finds messages that are put into words when a file is loaded, which is before its texts are. */
+/** Finds messages that are translated while a file loads. At that time, its texts have not been loaded yet. */
 export function tooEarly(file: string, code: string): Literal[] {
   const found: Literal[] = [];
   const walk = (x: unknown): void => {

@@ -1,6 +1,6 @@
-// Package eval measures how well a workflow categorizes transactions: it finds what people decided,
-// and what would have been decided without a model in the books as they were before, and makes the
-// figures. It does not ask the model: package run does, and the journal rebuilds the books.
+// Package eval measures how well a workflow categorizes transactions. It finds people's decisions,
+// and what methods without a model would have decided in the books before that. Then it computes
+// the figures. It does not ask the model or rebuild the books: package run and the journal do.
 package eval
 
 import (
@@ -19,10 +19,10 @@ import (
 // Evals measure workflows.
 type Evals struct{ rules *rulebook.Rulebook }
 
-// New returns Evals that know the household's rules.
+// New returns Evals that use the household's rules.
 func New(rules *rulebook.Rulebook) *Evals { return &Evals{rules} }
 
-// lookedAt is how many entries of people an eval looks through for decisions, newest first.
+// lookedAt is how many of people's newest entries an eval searches for decisions.
 const lookedAt = 50_000
 
 // Labels returns the newest decisions of people, at most sample, oldest first. The time of each is
@@ -39,7 +39,7 @@ func (e *Evals) Labels(ctx context.Context, q pg.Querier, sample int) ([]Label, 
 			where c.actor_type = 'user' and c.cause in ('api', 'tool') and e.subject = 'transaction'
 				and (e.field = 'category' or e.field = 'tag' and e.after is null
 					and e.ref = (select id from tag where slug = @review and deleted_at is null))
-			order by c.seq desc limit @most),
+			order by c.seq desc limit @looked),
 		held as (
 			select t.id as transaction_id, t.category_id, 'held' as kind, f.at
 			from (select distinct subject_id from touched where field = 'category') k
@@ -69,14 +69,14 @@ func (e *Evals) Labels(ctx context.Context, q pg.Querier, sample int) ([]Label, 
 			group by t.id, t.category_id)
 		select * from (select * from held union all select * from confirmed) l
 		order by at desc, transaction_id limit @sample`, pg.Args{
-		"review": ledger.NeedsReview, "most": lookedAt, "sample": sample,
+		"review": ledger.NeedsReview, "looked": lookedAt, "sample": sample,
 	})
 	slices.Reverse(out)
 	return out, err
 }
 
-// Windows cuts labels into that many parts of about equal size, and returns of each the moment
-// before its first decision. No window is empty.
+// Windows cuts labels into that many parts of about equal size. The books of a part are those of
+// the moment before its first decision. No window is empty.
 func Windows(labels []Label, windows int) []Window {
 	n := min(windows, len(labels))
 	out := make([]Window, n)
@@ -87,14 +87,14 @@ func Windows(labels []Label, windows int) []Window {
 	return out
 }
 
-// Windows is the function of that name.
+// Windows calls the function Windows.
 func (e *Evals) Windows(labels []Label, windows int) []Window {
 	return Windows(labels, windows)
 }
 
-// Items returns the items of a window from the books as of then, which q reads. offered are the
-// categories that can be chosen then: a label that is not among them has no right answer, and is
-// left out. The other data that a model would see beside the row is not included.
+// Items returns the items of a window. q reads the books as of the window's moment. offered are the
+// categories that the model can choose then. A label that is not among them has no right answer,
+// and is left out. An item does not include the other data that the model sees in a row.
 func (e *Evals) Items(ctx context.Context, q pg.Querier, labels []Label, offered []string) (
 	[]EvaluationItem, error,
 ) {
@@ -133,8 +133,8 @@ func (e *Evals) Items(ctx context.Context, q pg.Querier, labels []Label, offered
 	var out []EvaluationItem
 	for _, r := range rows {
 		l := labels[r.Place-1]
-		// If a person already holds the category in these books, it was not reverted, and the model
-		// would see it.
+		// If a person's decision for this category is still in these books, it could not be
+		// reverted. The model would see it.
 		if r.Label == nil || r.Held || !slices.Contains(offered, *r.Label) {
 			continue
 		}

@@ -12,11 +12,11 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Percent is a share in tenths of a hundredth: 975 is 97.5 %. It is a whole number, so that two
+// A Percent is a share in tenths of a percent: 975 is 97.5 %. It is a whole number, so that all
 // servers print the same figures.
 type Percent int64
 
-// Schema is a number with one decimal.
+// Schema returns the schema of a number with one decimal.
 func (Percent) Schema() *op.Schema {
 	return &op.Schema{Type: "number", Format: "decimal", Description: "Of a hundred, one decimal"}
 }
@@ -35,8 +35,8 @@ func (p *Percent) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// An Evaluation is how well a workflow decides, measured on what people of the household decided
-// themselves.
+// An Evaluation states how well a workflow decides, compared with decisions of the household's
+// people.
 type Evaluation struct {
 	Sample     int                   `json:"sample" doc:"Number of people's decisions requested"`
 	Windows    int                   `json:"windows" doc:"Number of points in time at which the model saw the data"`
@@ -54,14 +54,14 @@ type Evaluation struct {
 	Items      []EvaluationItem      `json:"items,omitempty" doc:"Every transaction; only in the response for one run"`
 }
 
-// EvaluationLabels are the decisions that count as right.
+// EvaluationLabels counts the decisions that count as right.
 type EvaluationLabels struct {
 	Held         int `json:"held" doc:"Categories set by a person"`
 	Confirmed    int `json:"confirmed" doc:"Reviews that a person closed without changing the category, which no agent had set"`
 	Unanswerable int `json:"unanswerable" doc:"Excluded: the right category was not available at that time"`
 }
 
-// An EvaluationScore is how well somebody decides.
+// An EvaluationScore states how well a model or a baseline decides.
 type EvaluationScore struct {
 	Answered    int              `json:"answered" doc:"Transactions that it was sure about"`
 	Right       int              `json:"right"`
@@ -87,7 +87,7 @@ const (
 	ByPrecedent = "precedent"
 )
 
-// An EvaluationBaseline is a Score that is reached without a model.
+// An EvaluationBaseline is the score that a method without a model reaches.
 type EvaluationBaseline struct {
 	Name string `json:"name" enum:"provider,rules,precedent" doc:"provider: the bank's category; rules: the rules of that time; precedent: most common past decision for the payee"`
 	EvaluationScore
@@ -101,7 +101,7 @@ type EvaluationMoney struct {
 	Percent  *Percent       `json:"percent" doc:"null if the sum is zero"`
 }
 
-// An EvaluationCategory is the Score of one category.
+// An EvaluationCategory is the score of one category.
 type EvaluationCategory struct {
 	Slug     string `json:"slug"`
 	N        int    `json:"n" doc:"Transactions that people put into this category"`
@@ -117,7 +117,7 @@ type EvaluationConfusion struct {
 	Times int    `json:"times"`
 }
 
-// EvaluationUse is the usage for a hundred transactions.
+// EvaluationUse is the usage per hundred transactions.
 type EvaluationUse struct {
 	CostUSD      *money.Micros `json:"cost_usd" doc:"null if the price is unknown"`
 	InputTokens  int64         `json:"input_tokens"`
@@ -125,7 +125,7 @@ type EvaluationUse struct {
 	Seconds      int64         `json:"seconds"`
 }
 
-// An EvaluationPrevious is the eval before, on the transactions that both were asked about.
+// An EvaluationPrevious compares with the previous eval, on the transactions that both asked about.
 type EvaluationPrevious struct {
 	RunID  id.ID  `json:"run_id"`
 	Model  string `json:"model" doc:"The model used then"`
@@ -157,7 +157,7 @@ const (
 	Worse  = "worse"
 )
 
-// A Label is a person's decision that a model's answer is compared with.
+// A Label is a person's decision. The model's answer is compared with it.
 type Label struct {
 	TransactionID id.ID   `json:"transaction_id" db:"transaction_id"`
 	CategoryID    id.ID   `json:"category_id" db:"category_id"`
@@ -165,7 +165,7 @@ type Label struct {
 	At            pg.Time `json:"at" db:"at"` // when a person first gave the value
 }
 
-// A Window is labels that are asked about in the books as of one moment.
+// A Window is a group of labels. The model gets them with the books as of one moment.
 type Window struct {
 	AsOf   pg.Time `json:"as_of"`
 	Labels []Label `json:"labels"`
@@ -180,7 +180,7 @@ type Measured struct {
 	Primaries                          map[string]string // of categories, by slug
 	Cost                               *money.Micros
 	InputTokens, OutputTokens, Seconds int64
-	Last                               *Evaluation // the eval before; nil if there is none
+	Last                               *Evaluation // the previous eval; nil if there is none
 	LastRun                            id.ID
 	LastModel                          string
 }
@@ -202,7 +202,7 @@ func (i EvaluationItem) Guess(baseline string) *string {
 	return i.Precedent
 }
 
-// An Asking is what an eval was asked for. It is frozen with the run's definition.
+// An Asking is the request for an eval. It is frozen with the run's definition.
 type Asking struct {
 	Sample  int `json:"sample"`
 	Windows int `json:"windows"`

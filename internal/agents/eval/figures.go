@@ -12,13 +12,13 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// Enough is how many labels a verdict needs. With fewer of them, a difference may be chance.
+// Enough is how many labels a verdict needs. With fewer labels, a difference may be chance.
 const Enough = 30
 
 // mostConfusions is how many kinds of mistakes are listed.
 const mostConfusions = 10
 
-// Figures measures what was decided about items.
+// Figures computes the figures of an eval.
 func Figures(m Measured) (Evaluation, error) {
 	out := Evaluation{
 		Sample: m.Asking.Sample, Windows: m.Windows, Labels: m.Labels, N: len(m.Items), Items: m.Items,
@@ -50,7 +50,7 @@ func Figures(m Measured) (Evaluation, error) {
 	return out, nil
 }
 
-// per100 is the share of a sum that a hundred of n have, rounded up.
+// per100 returns the sum for a hundred items if n items have this sum, rounded up.
 func per100(sum int64, n int) int64 {
 	if n == 0 {
 		return 0
@@ -58,7 +58,7 @@ func per100(sum int64, n int) int64 {
 	return (sum*100 + int64(n) - 1) / int64(n)
 }
 
-// score compares answers with the labels. A nil answer was left to a person.
+// score compares answers with the labels. A nil answer means that the item was left to a person.
 func score(items []EvaluationItem, primaries map[string]string,
 	answer func(EvaluationItem) *string,
 ) EvaluationScore {
@@ -88,7 +88,7 @@ func score(items []EvaluationItem, primaries map[string]string,
 	return out
 }
 
-// percent is a share in tenths of a percent, rounded half up.
+// percent returns k of n in tenths of a percent, rounded half up.
 func percent(k, n int) Percent {
 	if n == 0 {
 		return 0
@@ -96,13 +96,13 @@ func percent(k, n int) Percent {
 	return Percent((2000*k + n) / (2 * n))
 }
 
-// share is a share with its interval after Wilson, which stays between 0 and 100 and is honest for
-// small numbers; nil of nothing.
+// share returns k of n with its interval after Wilson. That interval stays between 0 and 100 and is
+// also right for small numbers. If n is 0, share returns nil.
 func share(k, n int) *EvaluationShare {
 	if n == 0 {
 		return nil
 	}
-	// Everything is in ten-thousandths and whole numbers: z is 1.96, and its square 3.8415.
+	// All values are whole numbers of ten-thousandths: z is 1.96, and its square 3.8415.
 	const one, square = int64(10_000), int64(38_415)
 	all, spread := int64(n), int64(k)*int64(n-k)
 	half := new(big.Int).Sqrt(big.NewInt(square * (square + 4*one*spread/all))).Int64()
@@ -114,8 +114,8 @@ func share(k, n int) *EvaluationShare {
 }
 
 // verdict compares the share of correct answers among all items with the best baseline. An item
-// left to a person is not correct, so a model that decides little is not better than one that
-// decides.
+// that is left to a person does not count as correct. So a model that answers few items is not
+// better than one that answers all.
 func verdict(e Evaluation) (string, string) {
 	if e.N < Enough {
 		return TooFew, fmt.Sprintf("Only %d of your decisions are available; a verdict needs %d. Categorize more "+
@@ -177,7 +177,7 @@ func total(cents int64) (out money.Total, err error) {
 	return out, err
 }
 
-// categories counts by label, largest first.
+// categories counts the items by label, largest first.
 func categories(items []EvaluationItem) []EvaluationCategory {
 	found := map[string]*EvaluationCategory{}
 	for _, i := range items {
@@ -207,7 +207,7 @@ func categories(items []EvaluationItem) []EvaluationCategory {
 	return out
 }
 
-// confusions are the most frequent mistakes.
+// confusions returns the most frequent mistakes.
 func confusions(items []EvaluationItem) []EvaluationConfusion {
 	times := map[EvaluationConfusion]int{}
 	for _, i := range items {
@@ -226,7 +226,7 @@ func confusions(items []EvaluationItem) []EvaluationConfusion {
 	return out[:min(len(out), mostConfusions)]
 }
 
-// against compares answers with those of the previous eval, on the items that both had.
+// against compares answers with those of the previous eval, on the items of both.
 func against(items []EvaluationItem, last Evaluation) *EvaluationPrevious {
 	right := func(i EvaluationItem) bool { return i.Answer != nil && *i.Answer == i.Label }
 	was := map[id.ID]bool{}

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// The interval is Wilson's, by figures that textbooks print.
+// The interval is Wilson's. The expected figures are from textbooks.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -31,8 +31,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Every figure of four answers: right, wrong in the same primary category, wrong and right before,
-// and left to a person.
+// Every figure of four answers: one right; one wrong but in the right primary category; one wrong,
+// where the value before was right; and one left to a person.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	items := []EvaluationItem{

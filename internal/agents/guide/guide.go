@@ -22,10 +22,10 @@ var pages embed.FS
 // Guide holds the pages of one household.
 type Guide struct{ filing *category.Categories }
 
-// New returns the pages, with the categories of filing.
+// New returns a Guide with the household's categories.
 func New(f *category.Categories) *Guide { return &Guide{f} }
 
-// Ops is reference's menu.
+// Ops returns the operation that reads a page.
 func (r *Guide) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -36,7 +36,7 @@ func (r *Guide) Ops() []*op.Op {
 	}
 }
 
-// Kinds are the pages, with what each is about.
+// Kinds lists the pages with their subjects.
 var Kinds = [][2]string{
 	{"rule-dsl", "How to write rules"},
 	{"instructions", "Working with this household's finances"},
@@ -50,7 +50,7 @@ type Page struct {
 	Kind string `json:"kind" enum:"rule-dsl,instructions,review-guidelines,report-format,categories" doc:"rule-dsl: how to write rules; instructions: how to work here; review-guidelines: how to close reviews; report-format: how to write reports; categories: the category tree" agent:"-"`
 }
 
-// Reference is a page of Markdown for an agent.
+// Reference returns a page of Markdown for an agent.
 func (r *Guide) Reference(ctx context.Context, q pg.Querier, in Page) (string, error) {
 	switch in.Kind {
 	case "rule-dsl":
@@ -61,10 +61,10 @@ func (r *Guide) Reference(ctx context.Context, q pg.Querier, in Page) (string, e
 	return written("pages/"+in.Kind, op.ActorOf(ctx).Scope < op.Full)
 }
 
-// written returns a text. A reader gets the version that does not mention writing, if there are
-// two.
-func written(name string, reader bool) (string, error) {
-	if reader {
+// written returns a text. A caller that may not write gets the version that does not mention
+// writing, if there are two.
+func written(name string, readOnly bool) (string, error) {
+	if readOnly {
 		if text, err := pages.ReadFile(name + ".read.md"); err == nil {
 			return string(text), nil
 		}
@@ -76,7 +76,7 @@ func written(name string, reader bool) (string, error) {
 	return string(text), nil
 }
 
-// categories is the tree as a page: slugs first, because they are what a caller writes.
+// categories returns the tree of categories as a page. Slugs come first, because callers use them.
 func (r *Guide) categories(ctx context.Context, q pg.Querier) (string, error) {
 	tree, err := r.filing.Categories(ctx, q, op.None{})
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// A Prompt is a job in words, which a person starts by its name.
+// A Prompt is a task in words, which a person starts by its name.
 type Prompt struct {
 	Name, Title, About string
 	Month              bool // takes a month
 }
 
-// Prompts are the jobs that assistants offer.
+// Prompts are the tasks that assistants offer.
 var Prompts = []Prompt{
 	{Name: "review", Title: "Review", About: "Work through the review queue: categories, rules, questions"},
 	{
@@ -33,10 +33,10 @@ var Prompts = []Prompt{
 
 var monthForm = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
-// Text returns the task for the model; month is "" for the last whole one. A reader's task
-// has no changes in it.
-func (p Prompt) Text(reader bool, month string) (string, error) {
-	text, err := written("prompts/"+p.Name, reader)
+// Text returns the task for the model. month is "" for the last complete month. The task for a
+// caller that may not write does not mention changes.
+func (p Prompt) Text(readOnly bool, month string) (string, error) {
+	text, err := written("prompts/"+p.Name, readOnly)
 	if err != nil || !p.Month {
 		return text, err
 	}

@@ -29,14 +29,14 @@ func (a *Agent) modeOf(d workflow.Definition) mode {
 	return &conversation{}
 }
 
-// A conversation gives the model the workflow's tools and lets it work until it has nothing more to
-// call.
+// A conversation gives the model the workflow's tools, and lets it work until it makes no more
+// calls.
 type conversation struct {
-	made []llm.Tool // printed once: the same bytes in every request
+	made []llm.Tool // created once: the same bytes in every request
 }
 
-// next opens the conversation, and ends it with the first whole answer that calls nothing. An
-// answer that is none is said to be so.
+// next opens the conversation, and ends it with the first complete answer without a call. If an
+// answer is cut off or empty, it asks again.
 func (t *conversation) next(_ context.Context, r *run) ([]workflow.Say, bool, error) {
 	last := r.state.last
 	switch {
@@ -56,8 +56,8 @@ func user(s string) workflow.Say {
 	return workflow.Say{Kind: workflow.LineUser, Body: textLine{Text: s}}
 }
 
-// opening returns the first messages of a run. The day is in the user's turn: a system prompt with
-// a date would change every day, and no server could cache it.
+// opening returns the first messages of a run. The date is in the user's message. In the system
+// prompt it would change every day, and no server could cache the prompt.
 func opening(r *run) []workflow.Say {
 	began := "A person started this run."
 	switch r.live.Trigger {
@@ -73,12 +73,12 @@ func opening(r *run) []workflow.Say {
 	}
 }
 
-// system is the system prompt: the blocks that workflows share, then the prompt of this one.
+// system returns the system prompt: the shared blocks, then the prompt of the workflow.
 func system(d workflow.Definition) string {
 	return strings.TrimSpace(strings.TrimSpace(d.System) + "\n\n" + strings.TrimSpace(d.Prompt))
 }
 
-// allowed are the tools of the workflow that exist, and that a run may use at all.
+// allowed returns the workflow's tools that exist and that a run may use.
 func (r *run) allowed() []string {
 	scope := r.actor.Scope
 	return slices.DeleteFunc(slices.Clone(r.names), func(name string) bool {
@@ -97,7 +97,7 @@ func (t *conversation) tools(r *run) []llm.Tool {
 	return t.made
 }
 
-// described is a tool as the model sees it.
+// described returns a tool as the model sees it.
 func described(o *op.Op) llm.Tool {
 	schema, err := json.Marshal(o.ToolInput())
 	if err != nil {
@@ -129,11 +129,11 @@ func (t *conversation) call(ctx context.Context, r *run, c call) error {
 	return r.perform(ctx, c, []opCall{o}, nil)
 }
 
-// counting is the most time for a dry run whose count is shown with a planned call.
+// counting is the maximum duration of a dry run that counts transactions for a planned call.
 const counting = 20 * time.Second
 
-// count asks a tool for a dry run and returns how many transactions it would change, or nil if it
-// cannot say so. It stores nothing, so it is asked again if the worker dies.
+// count makes a dry run of a tool and returns how many transactions it would change, or nil if that
+// is unknown. It stores nothing, so if the worker dies, the count is repeated.
 func (r *run) count(ctx context.Context, o opCall) (*int64, error) {
 	target := r.tools[o.tool]
 	if target.In.Prop("dry_run") == nil {
@@ -162,7 +162,7 @@ func (r *run) count(ctx context.Context, o opCall) (*int64, error) {
 	return ended.Result.Changed, nil
 }
 
-// maxTitle is how long the title of a report may be.
+// maxTitle is the maximum length of a report's title.
 const maxTitle = 200
 
 // finish stores the model's last message as a report, if the workflow wants one and the model has

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// A figure is a number as it stands in a text: digits with separators, perhaps with a sign, a
-// currency or a percent sign around it.
+// A figure is a number in a text: digits with separators. A sign, a currency or a percent sign may
+// stand before or after it.
 var figure = regexp.MustCompile(`[0-9]+(?:[.,'\x{00a0}\x{202f}\x{2009}][0-9]+)*`)
 
-// listMark is the number of an item in a list, which says nothing about the data.
+// listMark matches the number of an item in a list. Such a number is not a figure about the data.
 var listMark = regexp.MustCompile(`(?m)^[ \t>]*[0-9]{1,3}[.)][ \t]`)
 
-// Figures returns the numbers of a text that do not occur in what was given, as they stand in the
-// text, each once. Every digit must be the same; signs and separators of thousands may differ.
+// Figures returns the numbers of a text that do not occur in the given data. Each number is
+// returned once, in the form of the text. Every digit must be the same; signs and separators of
+// thousands may differ.
 func Figures(message string, given []string) []string {
 	known := map[string]bool{}
 	for _, g := range given {
@@ -81,9 +82,9 @@ func currencyBefore(s string) bool {
 	return strings.ToUpper(s[n-3:]) == s[n-3:]
 }
 
-// isKnown reports whether a figure occurs in the data, in any reading. A figure that is multiplied
-// by its unit, such as 12k, does not, because nobody wrote it so. A percentage may be a bare number
-// in the data.
+// isKnown reports whether a figure occurs in the data, in any reading. A figure with a unit that
+// multiplies it, such as 12k, never does, because data is not written that way. A percentage may be
+// a number without a percent sign in the data.
 func isKnown(f spot, known map[string]bool) bool {
 	if f.unit != "" && f.unit != " %" && len(f.unit) <= 2 {
 		return false
@@ -96,7 +97,7 @@ func isKnown(f spot, known map[string]bool) bool {
 	return isDate(f.text, known)
 }
 
-// isDate reports whether a figure is a day of the data, written as 09.11.2026.
+// isDate reports whether a figure is a date written as 09.11.2026 whose parts occur in the data.
 func isDate(s string, known map[string]bool) bool {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 || len(parts[0]) > 2 || len(parts[1]) > 2 || len(parts[2]) != 4 {
@@ -110,8 +111,8 @@ func isDate(s string, known map[string]bool) bool {
 	return true
 }
 
-// values are the numbers that digits with separators may mean: 1.234 is one thousand and more in
-// some places, and a little more than one in others.
+// values returns the numbers that digits with separators may mean. 1.234 is more than a thousand in
+// some countries, and a little more than one in others.
 func values(s string) []string {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 	if len(parts) == 1 {
@@ -126,7 +127,7 @@ func values(s string) []string {
 	return out
 }
 
-// canonical prints a number without zeros that say nothing.
+// canonical prints a number without leading zeros and without trailing zeros of its decimals.
 func canonical(whole, part string) string {
 	whole = strings.TrimLeft(whole, "0")
 	part = strings.TrimRight(part, "0")
@@ -139,10 +140,10 @@ func canonical(whole, part string) string {
 	return whole + "." + part
 }
 
-// maxNamed is how many figures are named under a report.
+// maxNamed is how many figures are listed below a report.
 const maxNamed = 40
 
-// Traced returns a message with the numbers under it that no tool gave.
+// Traced returns a message with a list of the numbers in it that no tool returned.
 func Traced(message string, given []string) string {
 	missing := Figures(message, given)
 	if len(missing) == 0 {

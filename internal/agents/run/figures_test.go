@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every number of a message must occur in what was given; only the others are named.
+// Figures returns exactly the numbers of a message that do not occur in the given data.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	given := []string{

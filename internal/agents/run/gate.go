@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// A route is what becomes of a call.
+// A route is how a call is handled.
 type route string
 
 // The routes.
@@ -18,23 +18,23 @@ const (
 	refused route = "refused"
 )
 
-// alwaysPlanned are arguments that make any call a person's decision, wherever they stand in it:
-// overruling a person, applying a rule to what is stored, and addresses that somebody's browser
-// would open.
+// alwaysPlanned are arguments that need a person's approval in any call, at any depth. They
+// overrule a person, apply a rule to stored transactions, or set an address that a browser would
+// open.
 var alwaysPlanned = []string{"force", "overwrite_manual", "apply_retroactively", "website_url", "logo_url"}
 
-// A verdict is what the gate says about a call.
+// A verdict is the gate's decision about a call.
 type verdict struct {
 	route route
 	why   string
 	reach op.Reach
 }
 
-// A posture is what the gate must know about a run.
+// A posture is the part of a run's state that the gate needs.
 type posture struct {
-	planning   bool // it is a dry run, or has reached a limit of what it may write
+	planning   bool // in a dry run, or after a limit on writes was reached
 	makesRules bool
-	reported   bool // it has stored its report
+	reported   bool // the run has stored its report
 }
 
 func (r *run) posture() posture {
@@ -44,8 +44,9 @@ func (r *run) posture() posture {
 	}
 }
 
-// gate decides how a call is handled. It knows the tool and its arguments, and does not rely on the
-// model. The limits on writes and new records are checked in the database when the call is done.
+// gate decides how a call is handled. It uses only the tool and its arguments, and does not rely on
+// the model. The limits on writes and new records are checked in the database when the call is
+// made.
 func gate(o *op.Op, args map[string]any, p posture) verdict {
 	if !o.Writes {
 		return verdict{route: done}
@@ -91,8 +92,8 @@ func rehearsesItself(o *op.Op, args map[string]any) bool {
 	return o.In.Prop("dry_run") != nil && args["dry_run"] == true
 }
 
-// planning returns the first of the arguments that the call gives, wherever it stands; "" if it
-// gives none. An explicit false is not given.
+// planning returns an argument in v, at any depth, that has one of the names, or "" if there is
+// none. An argument that is false does not count.
 func planning(v any, names []string) string {
 	switch v := v.(type) {
 	case []any:
@@ -114,11 +115,13 @@ func planning(v any, names []string) string {
 	return ""
 }
 
-// maxMade is how many tags and counterparties a run creates by itself, and how many rules.
+// maxMade is how many tags and counterparties together a run may create without approval, and how
+// many rules.
 const maxMade = 20
 
-// fits reports whether what a call wrote is what its verdict lets it write, by the entries in the
-// journal. It holds whatever the tool is called and whatever its arguments said.
+// fits returns why a call must be undone because its writes exceed what its verdict allows, or "".
+// It looks only at the entries in the journal, so it does not depend on the tool's name or
+// arguments.
 func fits(v verdict, m workflow.Made, before workflow.Live) (why string) {
 	switch {
 	case v.reach != op.ReachReport && m.Other > 0:

@@ -14,14 +14,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The bounds of every run, whatever its workflow says.
+// The limits of every run, in addition to those of its workflow.
 const (
 	maxRequest   = 200_000    // bytes of a request
 	maxLines     = 16_000_000 // bytes of a transcript
 	mostEmpty    = 5          // unusable answers in a row
-	mostFailures = 5          // model calls in a row that failed
+	mostFailures = 5          // failed model calls in a row
 	mostLost     = 10         // model calls in a row whose worker died
-	sameAnswer   = 3          // equal calls in a row from which on they are not run
+	sameAnswer   = 3          // equal calls in a row from which on they are not executed
 	sameEnds     = 6          // equal calls in a row that end the run
 )
 
@@ -40,7 +40,7 @@ func (r *run) loop(ctx context.Context) error {
 // converse asks the model and runs its calls until the mode is done.
 func (r *run) converse(ctx context.Context) error {
 	for {
-		for len(r.state.open) > 0 { // left by a dead worker, or of the answer just stored
+		for len(r.state.open) > 0 { // from a dead worker, or from the answer that was just stored
 			if err := r.answer(ctx, r.state.open[0]); err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func (r *run) end(ctx context.Context, l *limitError) error {
 	return err
 }
 
-// within returns the limit that keeps the model from being asked again, or nil.
+// within returns the limit because of which the model must not be asked again, or nil.
 func (r *run) within(request llm.Request) error {
 	switch size := request.Bytes(); {
 	case r.live.Left(r.def) <= 0:
@@ -107,8 +107,8 @@ func (r *run) within(request llm.Request) error {
 	return r.room()
 }
 
-// room returns the limit of the transcript if it is full, or nil. Calls of tools after the first of
-// an answer ask too: there may be hundreds.
+// room returns an error if the transcript is full. It is also checked between the tool calls of one
+// answer, because there may be hundreds.
 func (r *run) room() error {
 	if r.live.Bytes > maxLines {
 		return &limitError{workflow.LimitLines, maxLines, r.live.Bytes}
@@ -116,17 +116,17 @@ func (r *run) room() error {
 	return nil
 }
 
-// An asked is a model call on its way.
+// An asked is a model call that is being made.
 type asked struct {
 	workflow.Reservation
 	price   *llm.Price
 	request llm.Request
-	prompt  int64 // the most tokens that the request can have
+	prompt  int64 // the maximum number of tokens of the request
 	began   time.Time
 }
 
-// reserve sets money aside for the next model call. If a limit keeps it from being made, that is
-// the error.
+// reserve sets money aside for the next model call. If a limit does not allow the call, the error
+// is that limit.
 func (r *run) reserve(ctx context.Context) (out asked, err error) {
 	if r.live.LostInARow >= mostLost {
 		return out, failed(errs.InternalError, "%d model calls in a row were lost because their server stopped; see "+
@@ -181,7 +181,7 @@ func (r *run) reserve(ctx context.Context) (out asked, err error) {
 
 var errMinutes = errors.New("the run's time limit was reached")
 
-// ask asks the model once and stores its answer. Nothing of the database is held meanwhile.
+// ask asks the model once and stores its answer. It holds no database connection while it waits.
 func (r *run) ask(ctx context.Context) error {
 	q, err := r.reserve(ctx)
 	if err != nil {
@@ -201,8 +201,8 @@ func (r *run) ask(ctx context.Context) error {
 	return r.store(ctx, q, reply)
 }
 
-// unanswered records a model call that failed, and returns what to do about it. A call that may be
-// billed counts at its maximum cost.
+// unanswered records a failed model call, and returns an error that says whether to try again. A
+// call that the provider may bill counts at its maximum cost.
 func (r *run) unanswered(ctx context.Context, q asked, err error, late bool) error {
 	e, known := errors.AsType[*llm.Error](err)
 	settled := workflow.Settlement{Call: q.Call, State: workflow.CallFailed, Micros: q.Micros}
@@ -230,10 +230,10 @@ func (r *run) unanswered(ctx context.Context, q asked, err error, late bool) err
 	return job.Final(err)
 }
 
-// cost returns the cost of an answer. If a server reports no usage, or too little, the call counts
-// at its maximum cost, because nothing better is known. If it reports more than the call can have
-// cost, the call counts at the maximum too: one wrong count must not use up the month. The claim is
-// then recorded, and ends the run.
+// cost returns the cost of an answer. If the server reports no usage, or too little, the call
+// counts at its maximum cost. If it reports more than the call can have cost, the call also counts
+// at its maximum cost, because one wrong number must not use up the month's money. The reported
+// cost is then recorded as the claim, and the run ends.
 func (q asked) cost(reply llm.Reply) (micros, claim *money.Micros, doubt string) {
 	if q.price == nil {
 		return nil, nil, ""
@@ -255,8 +255,8 @@ func (q asked) cost(reply llm.Reply) (micros, claim *money.Micros, doubt string)
 	return new(q.price.Cost(u)), nil, ""
 }
 
-// counted returns the server's count, limited for each kind of token to the most that there can
-// have been.
+// counted returns the usage that the server reported. Each kind of token is limited to the maximum
+// that is possible.
 func (q asked) counted(u llm.Usage) llm.Usage {
 	prompt, output := q.prompt, int64(q.MaxTokens)
 	return llm.Usage{
@@ -265,7 +265,7 @@ func (q asked) counted(u llm.Usage) llm.Usage {
 	}
 }
 
-// store writes an answer and what it cost, before any of its calls is run.
+// store writes an answer and its cost, before any of its calls is executed.
 func (r *run) store(ctx context.Context, q asked, reply llm.Reply) error {
 	micros, claim, doubt := q.cost(reply)
 	line := received(r.live.Turns+1, r.def.Model, reply)
@@ -310,7 +310,7 @@ func (r *run) store(ctx context.Context, q asked, reply llm.Reply) error {
 	return nil
 }
 
-// capOf is the most that a run may cost, or nil.
+// capOf returns the maximum cost of a run, or nil.
 func capOf(d workflow.Definition) *money.Micros {
 	if d.MaxCostMicros == nil {
 		return nil

@@ -21,23 +21,23 @@ import (
 type Evals interface {
 	// Labels returns the newest decisions of people, oldest first.
 	Labels(ctx context.Context, q pg.Querier, sample int) ([]eval.Label, error)
-	// Windows cuts them, and says as of when each part is asked about.
+	// Windows cuts the labels into parts, each with the moment as of which the model decides.
 	Windows(labels []eval.Label, windows int) []eval.Window
-	// Items returns what can be asked about them in the books that q reads.
+	// Items returns the items for a window's labels in the books that q reads.
 	Items(ctx context.Context, q pg.Querier, labels []eval.Label, offered []string) ([]eval.EvaluationItem,
 		error)
-	// Primaries returns the primary category of each, by slug, in the books that q reads.
+	// Primaries returns the primary category of each category, by slug, in the books that q reads.
 	Primaries(ctx context.Context, q pg.Querier) (map[string]string, error)
 }
 
-// unrebuilt are the tools that read data which is not rolled back in the books as of a moment: the
-// journal, and texts about it. A model in an eval does not have them.
+// unrebuilt are the tools that read the journal, or texts about it. In the books as of a moment
+// this data is not rolled back, so a model in an eval does not have these tools.
 var unrebuilt = []string{
 	"list_changes", "list_annotations", "explain_transaction", "list_reports", "list_workflows", "get_job",
 }
 
-// measuring is the mode of an eval: sheets of what people have decided, in the books as they were
-// before. Nothing of what the model decides is written into the books.
+// measuring is the mode of an eval: sheets of transactions that people have decided, in the books
+// as they were before. The model's decisions are not written into the books.
 type measuring struct {
 	sheets
 	part  *evalWork
@@ -46,7 +46,7 @@ type measuring struct {
 
 // The bodies of lines that only evals have.
 type (
-	// evalWork holds the items of an eval by window. Rows is only for code that counts them.
+	// evalWork holds the items of an eval by window. Rows is only for code that counts rows.
 	evalWork struct {
 		Rows      [][]id.ID             `json:"rows"`
 		Windows   []evalWindow          `json:"windows"`
@@ -59,7 +59,7 @@ type (
 	}
 )
 
-// An evalSheet is the items of a sheet, and the books that it is asked in.
+// An evalSheet is the items of a sheet, and the moment of the books from which the model decides.
 type evalSheet struct {
 	asOf  pg.Time
 	items []eval.EvaluationItem
@@ -85,7 +85,7 @@ func (m *measuring) lookWith(r *run) []string {
 	})
 }
 
-// read takes the lines that were written since.
+// read updates the state with the lines that were added since the last call.
 func (m *measuring) read(r *run) error {
 	if m.part == nil {
 		for _, l := range r.state.lines {
@@ -144,7 +144,7 @@ func (m *measuring) next(ctx context.Context, r *run) ([]workflow.Say, bool, err
 	return m.openNext(ctx, r)
 }
 
-// openWork finds the items and stores them: decisions that people make meanwhile are for the next
+// openWork finds the items and stores them. Decisions that people make later are left to the next
 // eval.
 func (m *measuring) openWork(ctx context.Context, r *run) error {
 	return r.batch(ctx, job.Step{}, func(ctx context.Context, tx pg.Tx) ([]workflow.Say, error) {
@@ -177,8 +177,8 @@ func (m *measuring) openWork(ctx context.Context, r *run) error {
 	})
 }
 
-// window returns the items of a window. A transaction with a field that could not be reverted is
-// left out, because the model might see the solution.
+// window returns the items of a window. It leaves out a transaction with a field that could not be
+// reverted, because the model might see the right answer.
 func (m *measuring) window(ctx context.Context, tx pg.Tx, r *run, w eval.Window, work *evalWork) (
 	items []eval.EvaluationItem, err error,
 ) {
@@ -246,7 +246,7 @@ func (m *measuring) openNext(ctx context.Context, r *run) ([]workflow.Say, bool,
 	return nil, true, nil
 }
 
-// decidedBefore is the category that people decided most often for the row's payee, or "".
+// decidedBefore returns the category that people chose most often for the row's payee, or "".
 func (r sheetRow) decidedBefore() string {
 	for _, p := range r.Before {
 		if p.who == "user" {
@@ -256,7 +256,7 @@ func (r sheetRow) decidedBefore() string {
 	return ""
 }
 
-// giveUp notes the rows that the model gave no usable answer for.
+// giveUp records the rows for which the model gave no usable answer.
 func (m *measuring) giveUp(ctx context.Context, r *run) error {
 	return r.batch(ctx, job.Step{}, func(context.Context, pg.Tx) ([]workflow.Say, error) {
 		line := decidedLine{Sheet: m.current.Sheet}
@@ -267,7 +267,7 @@ func (m *measuring) giveUp(ctx context.Context, r *run) error {
 	})
 }
 
-// call takes a decision, or looks something up in the books of the sheet.
+// call records a decision, or calls a reading tool in the books of the sheet.
 func (m *measuring) call(ctx context.Context, r *run, c call) error {
 	if err := m.read(r); err != nil {
 		return err
@@ -305,7 +305,7 @@ func (m *measuring) call(ctx context.Context, r *run, c call) error {
 	})
 }
 
-// look makes a call of a reading tool in the books as of the sheet's moment.
+// look calls a reading tool in the books as of the sheet's moment.
 func (m *measuring) look(ctx context.Context, r *run, c call, args map[string]any) error {
 	allowed := m.lookWith(r)
 	if !slices.Contains(allowed, c.Tool) {
@@ -327,7 +327,7 @@ func (m *measuring) look(ctx context.Context, r *run, c call, args map[string]an
 	})
 }
 
-// finish makes the figures of what was answered, and stores them with the run.
+// finish computes the figures from the answers, and stores them with the run.
 func (m *measuring) finish(ctx context.Context, tx pg.Tx, r *run, _ string) ([]workflow.Say, error) {
 	if err := m.read(r); err != nil || m.part == nil {
 		return nil, err

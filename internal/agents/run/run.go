@@ -1,18 +1,17 @@
-// Package run carries out workflow runs: it asks models, runs the tools that they call, and
-// writes down what happens. It writes no table; package workflow does, and every tool call is an
-// op.
+// Package run carries out workflow runs: it asks models, runs the tools that they call, and records
+// what happens. It writes no table itself: package workflow does, and every tool call is an op.
 //
 // # The loop
 //
-// The transcript is the run's whole state. A worker reads the lines, works on what they leave open,
-// and adds more, so another server can go on after any of them. Every tool call commits in the
-// job's fenced batch with the lines that record it: a kill leaves both or neither. Only a model
-// call is made outside a batch. Its cost is reserved before, so a lost call is counted and made
-// again: model calls happen at least once, effects exactly once.
+// The transcript is the run's whole state. A worker reads the lines, does the open work, and adds
+// lines, so another server can continue after any line. Every tool call commits in the job's fenced
+// batch together with the lines that record it. If the worker is killed, both exist or neither
+// does. Only a model call is made outside a batch. Its cost is reserved before, so a lost call is
+// counted and made again: model calls happen at least once, effects exactly once.
 //
 // # The gate
 //
-// The model is not trusted. Every call goes through [gate], which decides whether the call is done,
+// The model is not trusted. Every call goes through [gate], which decides whether the call is made,
 // planned for a person, or rejected. The journal entries of each call are checked again afterwards.
 //
 // # Modes
@@ -39,15 +38,15 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Models are the model servers as they are configured now.
+// Models returns the configured model servers.
 type Models interface {
 	// Model returns the client of a provider.
 	Model(ctx context.Context, provider string) (llm.Client, error)
-	// Price returns what a model costs, and false if that is not known.
+	// Price returns the price of a model, and false if it is unknown.
 	Price(ctx context.Context, q pg.Querier, provider, name string) (llm.Price, bool, error)
 }
 
-// A Config is what an Agent is made of.
+// A Config holds the dependencies of an Agent.
 type Config struct {
 	DB      *pg.DB
 	Store   *workflow.Store
@@ -63,14 +62,14 @@ type Agent struct {
 	Config
 	runner *op.Runner
 	tools  map[string]*op.Op
-	names  []string // of tools, in the menu's order
+	names  []string // of tools, in the order of the menu
 }
 
 // New returns an Agent that has no tools yet.
 func New(c Config) *Agent { return &Agent{Config: c} }
 
-// Use gives the agent the ops that it may call, and what runs them. The menu also has the ops of
-// workflows, which need the agent, so it cannot exist before the agent does.
+// Use sets the ops that the agent may call, and the runner for them. The menu also contains the ops
+// of workflows, which need the agent. So the menu can only be built after the agent.
 func (a *Agent) Use(runner *op.Runner, menu []*op.Op) {
 	a.runner, a.tools, a.names = runner, map[string]*op.Op{}, nil
 	for _, o := range menu {
@@ -87,7 +86,7 @@ type Result struct {
 	Status string `json:"status" enum:"succeeded,limit_reached,failed,cancelled"`
 }
 
-// Work is the job of a run, which has the run's id.
+// Work runs the job of a workflow run. The job and the run have the same id.
 func (a *Agent) Work(ctx context.Context, j *job.Run) (any, error) {
 	r := &run{Agent: a, job: j}
 	if err := r.start(ctx); err != nil {
@@ -101,7 +100,7 @@ func (a *Agent) Work(ctx context.Context, j *job.Run) (any, error) {
 	return Result{r.live.ID, r.live.Status}, nil
 }
 
-// A run is a workflow run in the hands of one worker.
+// A run is a workflow run that a worker is executing.
 type run struct {
 	*Agent
 	job    *job.Run
@@ -113,29 +112,29 @@ type run struct {
 	mode   mode
 }
 
-// A mode is what a run does with its model. The conversation of a workflow without a worklist is
-// one; sheets are the other. A mode keeps nothing that it cannot read from run.state or from the
-// books: another worker may go on after any batch.
+// A mode determines how a run uses its model. There are three: conversations for workflows without
+// a worklist, sheets for those with one, and measuring for evals. A mode must be able to restore
+// its state from run.state or from the books, because another worker may continue after any batch.
 //
-// A mode writes through run.batch (effects and lines in one commit) and through run.perform, which
-// makes calls of ops on behalf of a call of the model, with the gate, the limits and the plan.
+// A mode writes through run.batch, which commits effects and lines together. For tool calls of the
+// model it uses run.perform, which calls ops and applies the gate, the limits and the plan.
 type mode interface {
 	// next is called when every call of the last answer has its result. It returns the messages for
 	// the model, or that the run is done. A line of kind system begins a new conversation: earlier
 	// messages are not sent again.
 	next(ctx context.Context, r *run) (say []workflow.Say, done bool, err error)
-	// tools are those that the model may call now. They must be the same, byte for byte, for the
-	// whole conversation.
+	// tools returns the tools that the model may call now. They must be the same, byte for byte,
+	// for the whole conversation.
 	tools(r *run) []llm.Tool
-	// call carries out one call of the last answer and writes its lines: a result at least. It is
-	// not called for calls that were broken or repeated.
+	// call carries out one call of the last answer and writes its lines: at least a result. It is
+	// not called for calls that are invalid or repeated.
 	call(ctx context.Context, r *run, c call) error
-	// finish adds the last lines and effects of a run, such as its report, unless the run was
-	// broken off. limit is "" if the run ended by itself.
+	// finish adds the last lines and effects of a run, such as its report, unless the run fails or
+	// is canceled. limit is "" if the run ended by itself.
 	finish(ctx context.Context, tx pg.Tx, r *run, limit string) ([]workflow.Say, error)
 }
 
-// start takes the run over, and rebuilds its state from the lines.
+// start takes over the run, and rebuilds its state from the lines.
 func (r *run) start(ctx context.Context) error {
 	was, err := r.Store.Load(ctx, r.DB, r.job.ID())
 	if err != nil {
@@ -180,8 +179,8 @@ func (r *run) start(ctx context.Context) error {
 	return nil
 }
 
-// batch commits effects and lines together, and then takes the lines into the state. f may run more
-// than once, so it changes nothing but the database and what it returns.
+// batch commits effects and lines together, and then adds the lines to the state. f may run more
+// than once, so it must not change anything except the database and its return values.
 func (r *run) batch(ctx context.Context, step job.Step, f func(context.Context, pg.Tx) ([]workflow.Say, error)) error {
 	var lines []workflow.Line
 	err := r.job.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
@@ -206,21 +205,21 @@ func (r *run) batch(ctx context.Context, step job.Step, f func(context.Context, 
 	return nil
 }
 
-// note returns a line that is from coffer itself.
+// note returns a line with a remark of coffer itself.
 func note(format string, args ...any) workflow.Say {
 	return workflow.Say{Kind: workflow.LineNote, Body: noteLine{fmt.Sprintf(format, args...)}}
 }
 
-// failed is the end of a run that cannot go on.
+// failed returns the error that ends a run that cannot continue.
 func failed(code errs.Code, format string, args ...any) error {
 	return job.Final(errs.New(code, format, args...))
 }
 
-// pauses are the waits after failures of a model server, one after the other.
+// pauses are the waits after consecutive failures of a model server.
 var pauses = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
-// later returns a failure after which the job is tried again. The job counts its failures from the
-// last batch on, so the run has a count of its own that decides when to give up.
+// later returns an error after which the job is tried again. The job counts its failures since its
+// last batch, so the run has its own count, which decides when to give up.
 func later(err error, failures int, asked time.Duration) error {
 	pause := pauses[min(failures, len(pauses))-1]
 	if failures >= mostFailures || asked > pauses[len(pauses)-1] {

@@ -16,18 +16,18 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A sheet is some rows of a worklist that the model decides in one conversation. It has everything
-// that the model may know about them, and nothing that an agent wrote.
+// A sheet is some rows of a worklist that the model decides in one conversation. It contains
+// everything that the model may know about them, and nothing that an agent wrote.
 type sheet struct {
 	rows       []sheetRow
 	categories []string // slugs
-	tags       []string // slugs; without the one of the review
+	tags       []string // slugs, without the tag for reviews
 }
 
-// A sheetRow is a row as the model sees it. Texts in it are strangers'.
+// A sheetRow is a row as the model sees it. Its texts are from strangers.
 type sheetRow struct {
 	Row          int            `json:"row"`
-	Times        int            `json:"times,omitempty"` // how many transactions it stands for, if several
+	Times        int            `json:"times,omitempty"` // how many transactions it represents, if several
 	Date         pg.Date        `json:"date"`
 	Amount       money.Amount   `json:"amount"` // positive is money out
 	Currency     money.Currency `json:"cur"`
@@ -36,25 +36,25 @@ type sheetRow struct {
 	Account      string         `json:"account"`
 	Counterparty string         `json:"counterparty,omitempty"`
 	Category     string         `json:"category,omitempty"`
-	Source       string         `json:"source,omitempty"` // whose the category is: user, rule or bank
+	Source       string         `json:"source,omitempty"` // who set the category: user, rule or bank
 	Before       []precedent    `json:"before,omitempty"`
 
 	ids []id.ID
 }
 
-// A precedent is what was decided for the same payee: a category or counterparty, how often, and by
-// whom.
+// A precedent is an earlier decision for the same payee: a category or counterparty, how often, and
+// by whom.
 type precedent struct {
 	what  string
 	times int
 	who   string // user or rule
 }
 
-// MarshalJSON prints a precedent as a list, because names of fields would be half of the sheet.
+// MarshalJSON prints a precedent as a list, because field names would be half of the sheet.
 func (p precedent) MarshalJSON() ([]byte, error) { return json.Marshal([]any{p.what, p.times, p.who}) }
 
-// The most bytes of each text of a row, printed, and of the lists before the rows. They keep a
-// sheet small whatever a bank writes.
+// The maximum printed size of each text of a row and of the lists before the rows, in bytes. These
+// limits keep a sheet small even if a bank sends long texts.
 const (
 	nameBytes     = 120
 	merchantBytes = 60
@@ -85,12 +85,12 @@ func cut(s text.Untrusted, limit int) string {
 // alphabet has no vowels, so that a code is not a word.
 const alphabet = "BCDFGHJKLMNPQRSTVWXZ"
 
-// codeOf is the code of a run: four letters that stand nowhere but in the first line of its
-// instructions. A server that cuts a prompt that is too long cuts its beginning, so a model that
-// does not know the code has not read its instructions.
+// codeOf returns the code of a run: four letters that are only in the first line of its
+// instructions. A server that shortens a long prompt cuts off its beginning. So a model that does
+// not know the code has not read its instructions.
 //
-// It is the same on all sheets of a run. Every sheet is a conversation of its own, so the model
-// cannot know the code from another one; and servers that cache prompts find the same bytes.
+// The code is the same on all sheets of a run, so that servers can cache the prompt. Every sheet is
+// a conversation of its own, so the model cannot know the code from another sheet.
 func codeOf(run id.ID) string {
 	sum := sha256.Sum256([]byte("sheet " + run.String()))
 	out := make([]byte, 4)
@@ -100,7 +100,7 @@ func codeOf(run id.ID) string {
 	return string(out)
 }
 
-// sheetSystem is the system prompt of every sheet of a run.
+// sheetSystem returns the system prompt of every sheet of a run.
 func sheetSystem(run id.ID, d workflow.Definition) string {
 	return "Code: " + codeOf(run) + "\n\n" + system(d)
 }
@@ -126,7 +126,7 @@ func (s sheet) text() (string, error) {
 	return b.String(), nil
 }
 
-// listUpTo is a list in one line, as much of it as fits.
+// listUpTo prints a list in one line, and stops at the limit.
 func listUpTo(words []string, limit int) string {
 	var b strings.Builder
 	for _, w := range words {
@@ -139,7 +139,7 @@ func listUpTo(words []string, limit int) string {
 	return b.String()
 }
 
-// relevant puts the categories that the rows mention first if not all of them fit into a sheet.
+// relevant puts the categories that the rows mention first, if not all categories fit into a sheet.
 // Otherwise every sheet has the same list, which servers can cache.
 func relevant(categories []string, rows []sheetRow) []string {
 	size := 0

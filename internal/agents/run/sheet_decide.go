@@ -22,8 +22,9 @@ const (
 	maxRowTags      = 5
 )
 
-// decideFor is the tool of a worklist. It is the same, byte for byte, on all sheets of a run, so it
-// does not say how many rows a sheet has: servers cache the tools with the system prompt.
+// decideFor returns the tool of a worklist. It is the same, byte for byte, on all sheets of a run,
+// because servers cache the tools with the system prompt. So it does not say how many rows a sheet
+// has.
 func decideFor(w workflow.Worklist) llm.Tool {
 	row := []string{`"row":{"type":"integer","minimum":1}`}
 	if w.Decides(workflow.SetsCategory) {
@@ -60,15 +61,15 @@ type decision struct {
 	note         string
 }
 
-// A fault is why an answer for a row is not taken.
+// A fault is the reason why an answer for a row is rejected.
 type fault struct {
 	row int
 	why string
 }
 
-// readDecisions takes what is usable from the arguments of a call of decide: at most one decision
-// for each row that is on the sheet and not answered yet. Fields that the worklist does not set are
-// not looked at. It does not look at the code.
+// readDecisions returns the usable decisions of a call of decide: at most one for each row of the
+// sheet that has no answer yet. It ignores fields that the worklist does not set, and does not
+// check the code.
 func readDecisions(args map[string]any, w workflow.Worklist, s sheet, open map[int]bool) ([]decision, []fault) {
 	list, ok := args["rows"].([]any)
 	if !ok {
@@ -79,7 +80,7 @@ func readDecisions(args map[string]any, w workflow.Worklist, s sheet, open map[i
 	earlier, twice := map[int]string{}, map[int]bool{}
 	for i, v := range list {
 		if i >= 4*workflow.MaxSheet {
-			break // nothing but repetition can follow
+			break // more entries can only be repetitions
 		}
 		m, ok := v.(map[string]any)
 		if !ok {
@@ -94,7 +95,7 @@ func readDecisions(args map[string]any, w workflow.Worklist, s sheet, open map[i
 			continue
 		}
 		if !open[n] {
-			continue // answered before; the first answer stands
+			continue // answered before; the first answer counts
 		}
 		printed, err := json.Marshal(m)
 		if before, again := earlier[n]; again {
@@ -111,7 +112,7 @@ func readDecisions(args map[string]any, w workflow.Worklist, s sheet, open map[i
 		}
 		out = append(out, d)
 	}
-	// If a row has two answers, nobody knows which is meant.
+	// If a row has two different answers, neither counts.
 	out = slices.DeleteFunc(out, func(d decision) bool { return twice[d.row] })
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return twice[f.row] })
 	for n := range twice {
@@ -158,7 +159,7 @@ func readDecision(m map[string]any, w workflow.Worklist, s sheet) (d decision, w
 	return d, ""
 }
 
-// number reads a row's number. Small models give it as a text.
+// number reads a row's number. Small models send it as a string.
 func number(v any) int {
 	s := ""
 	switch v := v.(type) {
@@ -174,7 +175,7 @@ func number(v any) int {
 	return n
 }
 
-// chosen returns the word of the list that the model means.
+// chosen returns the entry of the list that the model means.
 func chosen(field string, v any, list []string) (string, string) {
 	given, _ := v.(string)
 	word := strings.ToLower(strings.TrimSpace(given))
@@ -218,8 +219,8 @@ func chosenTags(v any, list []string) (tags []string, why string) {
 	return tags, ""
 }
 
-// counterpartyName returns a name that may be stored. An address is not one: somebody could follow
-// it.
+// counterpartyName returns a name that may be stored. It rejects addresses, because somebody could
+// follow them.
 func counterpartyName(v any) (string, string) {
 	given, _ := v.(string)
 	name := text.Line(given, maxCounterparty).Plain()
@@ -232,20 +233,20 @@ func counterpartyName(v any) (string, string) {
 	return name, ""
 }
 
-// address reports whether a text has an address that a program may make a link of.
+// address reports whether a text contains an address that a program may turn into a link.
 func address(s string) bool {
 	low := strings.ToLower(s)
 	return strings.Contains(low, "://") || strings.Contains(low, "www.") || strings.Contains(low, "@")
 }
 
-// codeRight reports whether the model knows the code.
+// codeRight reports whether the model sent the right code.
 func codeRight(args map[string]any, want string) bool {
 	given, _ := args["code"].(string)
 	return strings.EqualFold(strings.TrimSpace(given), want)
 }
 
 // returned returns the message to the model after a call of decide: the rejected decisions and the
-// open rows. The model's own words are not repeated.
+// unanswered rows. It does not repeat the model's own words.
 func returned(taken int, faults []fault, open []int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Taken: %d.", taken)

@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A portion is what one call of decide decided, on its way into the books.
+// A portion holds the decisions of one call of decide while they are written into the books.
 type portion struct {
 	*sheets
 	run       *run
@@ -20,14 +20,14 @@ type portion struct {
 
 	filings map[int]*placement // by row
 	still   []id.ID            // transactions that are still to be decided
-	update  []int              // rows that the first opCall is about
-	assign  []string           // names that the other orders are about
+	update  []int              // rows of the first opCall
+	assign  []string           // counterparty names of the other opCalls
 }
 
 func (p *portion) ids(d decision) []id.ID { return p.current.Rows[d.row-1] }
 
-// opCalls turns decisions into calls of ops. Rows that somebody else has decided meanwhile are
-// left.
+// opCalls turns decisions into calls of ops. It leaves out rows that somebody else has decided
+// meanwhile.
 func (p *portion) opCalls(ctx context.Context, tx pg.Tx) ([]opCall, error) {
 	p.filings, p.update, p.assign = map[int]*placement{}, nil, nil
 	var all []id.ID
@@ -41,8 +41,8 @@ func (p *portion) opCalls(ctx context.Context, tx pg.Tx) ([]opCall, error) {
 	if p.still, err = p.run.def.Open(ctx, tx, p.books, all); err != nil {
 		return nil, err
 	}
-	// Remember their state before the decision: after a revert of the run they have it again, and
-	// must not be asked about again either.
+	// Remember the transactions in their state before the decision. After a revert of the run they
+	// have that state again, and the workflow must not be asked about them again.
 	if err := p.run.def.Remember(ctx, tx, p.run.live.WorkflowID, all); err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (p *portion) opCalls(ctx context.Context, tx pg.Tx) ([]opCall, error) {
 	return p.calls(operations, bound), nil
 }
 
-// operation returns the operation of update_transactions for a transaction; nil if there is nothing
-// to do.
+// operation returns the operation of update_transactions for a transaction, or nil if there is
+// no work.
 func (p *portion) operation(d decision, u id.ID, noted bool) map[string]any {
 	w := p.run.def.Worklist
 	o := map[string]any{}
@@ -105,7 +105,7 @@ func (p *portion) operation(d decision, u id.ID, noted bool) map[string]any {
 		}
 	}
 	// A comment explains to a person why a transaction was left. If the transaction is categorized,
-	// the note explains it, unless comments are all that the workflow is for.
+	// the note explains that, unless the workflow only writes comments.
 	if w.Decides(workflow.SetsComment) && (!d.sure || len(w.Sets) == 1) && d.note != "" && !noted {
 		o["comment"] = d.note
 		if !d.sure && d.category != "" {
@@ -127,14 +127,14 @@ func anys(list []string) []any {
 	return out
 }
 
-// perCall is how many transactions one call of these tools takes.
+// perCall is how many transactions one call of these tools accepts.
 const perCall = 50
 
-// calls are orders for the operations and for each counterparty, as large as the tools allow.
+// calls returns calls for the operations and for each counterparty, as large as the tools allow.
 func (p *portion) calls(operations []any, bound map[string][]any) []opCall {
 	var out []opCall
 	for part := range slices.Chunk(operations, perCall) {
-		// Rows are on one sheet only, and name nothing that could be planned.
+		// These operations refer only to rows of this sheet, and to nothing that could be planned.
 		out = append(out, opCall{tool: "update_transactions", args: map[string]any{"operations": part}, alone: true})
 	}
 	var names []string
@@ -150,8 +150,9 @@ func (p *portion) calls(operations []any, bound map[string][]any) []opCall {
 	return out
 }
 
-// settle records the result of each row, and remembers the rows that still match as they are now: a
-// workflow whose filter keeps matching its decided transactions must not decide them again.
+// settle records the result of each row. It also remembers the rows that still match in their new
+// state: if a workflow's filter still matches its decided transactions, it must not decide them
+// again.
 func (p *portion) settle(ctx context.Context, tx pg.Tx, outs []outcome) (decidedLine, error) {
 	line := decidedLine{Sheet: p.current.Sheet}
 	updates := len(outs) - len(p.assign)
@@ -179,7 +180,7 @@ func (p *portion) settle(ctx context.Context, tx pg.Tx, outs []outcome) (decided
 	return line, p.run.Store.LeaveOpen(ctx, tx, p.run.live.ID, open)
 }
 
-// updated takes the result of update_transactions, which lists what did not change as asked.
+// updated reads the result of update_transactions, which lists what it did not change as requested.
 func (p *portion) updated(out outcome) {
 	var result struct { // ledger.ToolUpdated, whose ids are short
 		Results []ledger.ToolResult `json:"results"`
@@ -211,7 +212,7 @@ func (p *portion) updated(out outcome) {
 	}
 }
 
-// assigned takes the result of assign_counterparty.
+// assigned reads the result of assign_counterparty.
 func (p *portion) assigned(name string, out outcome) {
 	for _, f := range p.filings {
 		if f.Counterparty != name || f.Outcome == rejected {

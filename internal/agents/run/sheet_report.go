@@ -16,11 +16,11 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// mostLeft is how many transactions that were left a report names.
+// mostLeft is how many of the transactions that are left to people a report lists.
 const mostLeft = 50
 
 // report returns coffer's report about a run with sheets. Every figure in it is counted from the
-// books and the transcript; the only words of the model in it are its reasons, as plain text.
+// books and the transcript. The only words of the model in it are its reasons, as plain text.
 func (s *sheets) report(ctx context.Context, q pg.Querier, r *run, limit string) (report.CreateReport, error) {
 	facts, err := reportFacts(ctx, q, s.filings)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *sheets) report(ctx context.Context, q pg.Querier, r *run, limit string)
 	}, nil
 }
 
-// A reportFact is what a report says about a transaction.
+// A reportFact is the data of a transaction that a report shows.
 type reportFact struct {
 	ID       id.ID           `db:"id"`
 	Date     pg.Date         `db:"date"`
@@ -65,7 +65,7 @@ func reportFacts(ctx context.Context, q pg.Querier, filings []placement) (map[id
 	return out, err
 }
 
-// A pageText is a report on its way: Markdown without links, images or HTML.
+// A pageText is a report that is being written: Markdown without links, images or HTML.
 type pageText struct{ strings.Builder }
 
 func (p *pageText) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format+"\n", args...) }
@@ -80,13 +80,13 @@ func count(filings []placement, outcomes ...string) (n int) {
 	return n
 }
 
-// proposed returns how many transactions the plan would change: with a comment also those that are
-// left to a person.
+// proposed returns how many transactions the plan would change. That includes transactions that are
+// left to a person but get a comment.
 func proposed(filings []placement) int {
 	return count(filings, asPlanned) + noted(filings)
 }
 
-// noted returns how many transactions are left to a person with a comment that is planned.
+// noted returns how many transactions are left to a person with a planned comment.
 func noted(filings []placement) (n int) {
 	for _, f := range filings {
 		if f.Noted {
@@ -96,7 +96,7 @@ func noted(filings []placement) (n int) {
 	return n
 }
 
-// summary is the answer in a few lines.
+// summary adds the result of the run in a few lines.
 func (p *pageText) summary(s *sheets, facts map[id.ID]reportFact) {
 	all := len(facts)
 	if n := count(s.filings, filed); n > 0 {
@@ -128,14 +128,14 @@ func (p *pageText) summary(s *sheets, facts map[id.ID]reportFact) {
 	}
 }
 
-// A pile is what was filed in one place.
+// A pile is the transactions that got the same category.
 type pile struct {
 	where string
 	n     int
 	sums  map[money.Currency]money.Total
 }
 
-// filedBy lists where transactions were filed, with sums by currency.
+// filedBy lists the categories that transactions got, with sums by currency.
 func (p *pageText) filedBy(filings []placement, facts map[id.ID]reportFact) {
 	piles := map[string]*pile{}
 	for _, f := range filings {
@@ -180,7 +180,7 @@ func (p *pageText) filedBy(filings []placement, facts map[id.ID]reportFact) {
 	}
 }
 
-// reasons are why a transaction was left.
+// reasons explain why a transaction was left to a person.
 var reasons = map[string]string{
 	unsure: "", unanswered: "the model gave no usable answer", rejected: "the change was rejected",
 }
@@ -218,7 +218,7 @@ func (p *pageText) left(filings []placement, facts map[id.ID]reportFact) {
 	}
 }
 
-// held lists what people had decided before, and the run left.
+// held lists the fields that the run did not change because a person had set them.
 func (p *pageText) held(filings []placement) {
 	fields := map[string]int{}
 	for _, f := range filings {
@@ -260,12 +260,12 @@ func (p *pageText) rest(s *sheets, r *run, limit string) {
 	}
 }
 
-// markup are the characters that mean something in Markdown or HTML.
+// markup replaces the characters that have a meaning in Markdown or HTML.
 var markup = strings.NewReplacer("[", "(", "]", ")", "<", " ", ">", " ", "`", "'", "*", " ", "_", " ", "#", " ", "|",
 	" ", "!", " ", "\\", " ", "&", "+", "://", " ", "\n", " ", "@", " at ", "~", " ")
 
-// plainText is a stranger's text as it can stand in a report: nothing in it becomes a link, an
-// image or markup.
+// plainText returns a stranger's text in a form that is safe in a report: nothing in it becomes a
+// link, an image or markup.
 func plainText(s string) string {
 	s = markup.Replace(text.Line(s, text.NameMax).Plain())
 	for i := strings.Index(strings.ToLower(s), "www."); i >= 0; i = strings.Index(strings.ToLower(s), "www.") {

@@ -14,8 +14,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// notByAgents is true of the record x if its word was not written by an agent, or if a person has
-// edited the record since. Words that came with coffer have no entry.
+// notByAgents is the SQL condition that no agent wrote the name of the record x, or that a person
+// has edited the record since. Records that came with coffer have no entry.
 const notByAgents = ` (select h.actor_type from entry e join change h on h.id = e.change_id
 	where e.subject_id = x.id and e.field = 'record' and e.after is not null
 		and (e.before is null or h.actor_type = 'user'
@@ -29,9 +29,9 @@ type choice struct {
 	Slug string `db:"slug"`
 }
 
-// choices returns the categories and tags to choose from, in a stable order. Only categories
-// without subcategories are among them, because what is filed under a primary says little. Words of
-// agents are not: they could be instructions to the next agent.
+// choices returns the categories and tags to choose from, in a stable order. A primary category
+// with subcategories is left out, because it says too little. Names that agents wrote are left out,
+// because they could be instructions to the next agent.
 func choices(ctx context.Context, q pg.Querier) ([]choice, error) {
 	return pg.All[choice](ctx, q, `
 		select x.id, x.kind, x.slug from (
@@ -43,7 +43,7 @@ func choices(ctx context.Context, q pg.Querier) ([]choice, error) {
 		where `+notByAgents+` order by x.kind, x.first, x.second, x.slug`)
 }
 
-// A sheetFact is a row as it is stored, with the key of its payee.
+// A sheetFact is a row as the database returns it, with the key of its payee.
 type sheetFact struct {
 	ID              id.ID          `db:"id"`
 	Date            pg.Date        `db:"date"`
@@ -60,8 +60,8 @@ type sheetFact struct {
 	Direction       int            `db:"direction"`
 }
 
-// A payeeKey is what precedents are looked up by: the counterparty, else the payee, and the
-// direction of the money.
+// A payeeKey is the key for precedents: the counterparty, else the payee, and the direction of the
+// money.
 type payeeKey struct {
 	counterparty id.ID
 	payee        int64
@@ -79,8 +79,7 @@ func (f sheetFact) key() payeeKey {
 	return k
 }
 
-// buildSheet reads what the model is to see of these rows. A transaction that is gone leaves its
-// row out.
+// buildSheet reads the rows for the model. It leaves out a row whose transaction was deleted.
 func buildSheet(ctx context.Context, q pg.Querier, w workflow.Worklist, rows [][]id.ID) (sheet, error) {
 	var first []id.ID
 	for _, ids := range rows {
@@ -116,7 +115,7 @@ func buildSheet(ctx context.Context, q pg.Querier, w workflow.Worklist, rows [][
 		if !ok {
 			continue
 		}
-		r := f.row(len(s.rows)+1, slugs) // without gaps: the numbers are places in the list of rows
+		r := f.row(len(s.rows)+1, slugs) // without gaps, because the numbers are positions in the list of rows
 		r.Before, r.ids = before[f.key()], ids
 		if len(ids) > 1 {
 			r.Times = len(ids)
@@ -146,7 +145,7 @@ func (f sheetFact) row(n int, slugs map[id.ID]string) sheetRow {
 	return r
 }
 
-// readFacts reads transactions. A counterparty that an agent chose or named is not among it.
+// readFacts reads transactions. It omits a counterparty that an agent chose or named.
 func readFacts(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]sheetFact, error) {
 	rows, err := pg.All[sheetFact](ctx, q, `
 		select t.id, t.date, t.amount, t.currency, d.name, d.merchant_name,
@@ -163,7 +162,7 @@ func readFacts(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]sheetF
 	return out, err
 }
 
-// A decided is what was decided for a payee before.
+// A decided is an earlier decision for a payee.
 type decided struct {
 	Place int            `db:"place"`
 	ID    id.ID          `db:"id"`
@@ -172,8 +171,8 @@ type decided struct {
 	Times int            `db:"times"`
 }
 
-// readPrecedents returns what was decided before for the payees of a sheet, people's decisions
-// first. The rows of the sheet itself are not precedents.
+// readPrecedents returns the earlier decisions for the payees of a sheet, people's decisions first.
+// The rows of the sheet itself are not precedents.
 func readPrecedents(ctx context.Context, q pg.Querier, w workflow.Worklist, facts map[id.ID]sheetFact, rows [][]id.ID,
 	slugs map[id.ID]string,
 ) (map[payeeKey][]precedent, error) {
@@ -222,7 +221,7 @@ func readPrecedents(ctx context.Context, q pg.Querier, w workflow.Worklist, fact
 	return out, nil
 }
 
-// precedingCategories counts categories. A payee can have tens of thousands of wordings and a
+// precedingCategories counts categories. A payee can have tens of thousands of wordings, and a
 // wording tens of thousands of transactions, so only the newest of both are read. People's
 // decisions are rare and have their own index, so more rows are searched for them.
 func precedingCategories(ctx context.Context, q pg.Querier, places []int, payees []*int64, counterparties []*id.ID,
@@ -254,7 +253,7 @@ func precedingCategories(ctx context.Context, q pg.Querier, places []int, payees
 		group by 1, 2, 4`, places, payees, counterparties, directions, sheet)
 }
 
-// precedingCounterparties counts the counterparties that people gave a payee.
+// precedingCounterparties counts the counterparties that people assigned to a payee.
 func precedingCounterparties(ctx context.Context, q pg.Querier, places []int, payees []*int64, _ []*id.ID,
 	directions []int, sheet []id.ID,
 ) ([]decided, error) {

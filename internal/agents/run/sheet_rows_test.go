@@ -19,7 +19,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A past is a transaction of a test household, and who filed it.
+// A past is a transaction of a test household, with its category and counterparty and who set each.
 type past struct{ name, merchant, amount, category, source, counterparty, by string }
 
 func newPast(t *testing.T, rows []past) (*pg.DB, *category.Categories) {
@@ -131,7 +131,7 @@ func TestPrecedents(t *testing.T) {
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	// For counterparties it is what people named the payee.
+	// If the worklist sets counterparties, the precedents are the names that people gave the payee.
 	w := worklist(workflow.SetsCounterparty)
 	db, _ = newPast(t, []past{
 		{name: "DAUERAUFTRAG 7", amount: "900"},
@@ -194,8 +194,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// A transaction that is gone leaves no gap in the numbers of the rows: the number of a row is its
-// place in the list by which a decision finds its transaction.
+// A deleted transaction leaves no gap in the row numbers. A decision finds its transaction by the
+// row's number, so that must be the row's position in the list.
 func TestSheetRowsAreNumberedWithoutGaps(t *testing.T) {
 	t.Parallel()
 	db, _ := newPast(t, []past{

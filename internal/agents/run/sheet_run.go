@@ -14,17 +14,17 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// answersPerSheet is how many answers the model may give to a sheet: one, and two more for unusable
-// rows.
+// answersPerSheet is how often the model may answer for a sheet: once, and twice more for rows that
+// it did not answer in a usable way.
 const answersPerSheet = 3
 
-// barrenSheets is the number of unanswered sheets in a row that ends the run.
+// barrenSheets is how many sheets in a row without any usable answer end the run.
 const barrenSheets = 2
 
-// wrongCodes is the number of wrong codes in a row that ends the run.
+// wrongCodes is how many wrong codes in a row end the run.
 const wrongCodes = 2
 
-// The bodies of lines that only sheets have.
+// The bodies of lines that only runs with sheets have.
 type (
 	// sheetLine opens a sheet. Rows are the transactions of each row.
 	sheetLine struct {
@@ -54,7 +54,7 @@ type placement struct {
 	Counterparty string   `json:"counterparty,omitempty"`
 	Note         string   `json:"note,omitempty"`
 	Held         []string `json:"held,omitempty"`
-	Noted        bool     `json:"noted,omitempty"` // left to a person, with a comment that is planned
+	Noted        bool     `json:"noted,omitempty"` // left to a person, with a planned comment
 }
 
 // The outcomes of a row.
@@ -63,22 +63,22 @@ const (
 	asPlanned  = "planned"
 	unsure     = "unsure"     // left to a person, with a note
 	unanswered = "unanswered" // left to a person: the model gave no usable answer
-	moved      = "moved"      // somebody else decided it meanwhile
+	moved      = "moved"      // somebody else decided it first
 	rejected   = "rejected"   // the change was rejected; the note has the reason
-	asMeasured = "measured"   // decided in an eval, which files nothing
+	asMeasured = "measured"   // decided in an eval, which changes nothing
 )
 
-// sheets is the mode of a workflow with a worklist. It gives the model some rows at a time, each
-// time in a new conversation, with one tool that can name only those rows.
+// sheets is the mode of a workflow with a worklist. For each sheet of rows it begins a new
+// conversation. The model has one tool, which can only refer to those rows.
 type sheets struct {
 	books *ledger.Books
 	tool  []llm.Tool
 
-	// The state after the lines up to seen.
+	// The following fields are the state after the lines up to seen.
 	seen    int
 	work    *workflow.Work
 	current sheetLine
-	sheet   sheet // the current one as the model sees it, with its categories and tags
+	sheet   sheet // the current sheet as the model sees it, with its categories and tags
 	filings []placement
 	open    map[int]bool // unanswered rows of the current sheet
 	asked   int          // number of answers in this conversation
@@ -93,7 +93,7 @@ func (s *sheets) tools(r *run) []llm.Tool {
 	return s.tool
 }
 
-// read takes the lines that were written since.
+// read updates the state with the lines that were added since the last call.
 func (s *sheets) read(r *run) error {
 	for ; s.seen < len(r.state.lines); s.seen++ {
 		l := r.state.lines[s.seen]
@@ -155,7 +155,7 @@ func (s *sheets) take(b decidedLine) {
 	s.filings = append(s.filings, b.Rows...)
 }
 
-// openRows are the unanswered rows, in order.
+// openRows returns the numbers of the unanswered rows, in order.
 func (s *sheets) openRows() []int {
 	var out []int
 	for n := range s.open {
@@ -165,7 +165,7 @@ func (s *sheets) openRows() []int {
 	return out
 }
 
-// next goes on with the sheet, or opens the next one. It does not ask the model again once every
+// next continues with the sheet, or opens the next one. It does not ask the model again if every
 // row has an answer.
 func (s *sheets) next(ctx context.Context, r *run) ([]workflow.Say, bool, error) {
 	if err := s.read(r); err != nil {
@@ -180,14 +180,14 @@ func (s *sheets) next(ctx context.Context, r *run) ([]workflow.Say, bool, error)
 	return s.openNext(ctx, r, *s.work)
 }
 
-// A sheeted mode can read its lines and give up the open rows of a sheet.
+// A sheeted mode can read its lines and give up the unanswered rows of a sheet.
 type sheeted interface {
 	read(r *run) error
 	giveUp(ctx context.Context, r *run) error
 }
 
-// goOn asks about the same sheet once more, or gives up its open rows. It ends a run whose model
-// returns nothing usable.
+// goOn asks about the same sheet again, or gives up its unanswered rows. It ends the run if the
+// model gives no usable answers.
 func (s *sheets) goOn(ctx context.Context, r *run, mode sheeted, limit int) (say []workflow.Say, more bool, err error) {
 	if len(s.open) > 0 {
 		if s.asked < limit {
@@ -207,8 +207,8 @@ func (s *sheets) goOn(ctx context.Context, r *run, mode sheeted, limit int) (say
 	return nil, false, nil
 }
 
-// again returns the message that asks the model about the same sheet once more. After a call there
-// is none, because the model gets the result of the call.
+// again returns the message that asks the model about the same sheet again. It returns none after a
+// tool call, because the model then gets the result of the call.
 func (s *sheets) again(r *run) []workflow.Say {
 	last := r.state.last
 	if last == nil || len(last.Calls) > 0 {
@@ -217,7 +217,7 @@ func (s *sheets) again(r *run) []workflow.Say {
 	return []workflow.Say{user("Nothing was decided. Call the tool decide with the code and all rows.")}
 }
 
-// openWork takes the work of the run.
+// openWork selects the transactions that the run works on.
 func (s *sheets) openWork(ctx context.Context, r *run) ([]workflow.Say, bool, error) {
 	work, err := r.def.Take(ctx, r.DB, s.books, r.live.WorkflowID)
 	if err != nil {
@@ -235,8 +235,7 @@ func (s *sheets) openWork(ctx context.Context, r *run) ([]workflow.Say, bool, er
 	return nil, true, err
 }
 
-// openNext opens the next sheet that has rows. Rows whose transactions were deleted meanwhile are
-// left out.
+// openNext opens the next sheet that has rows. Rows whose transactions were deleted are left out.
 func (s *sheets) openNext(ctx context.Context, r *run, work workflow.Work) ([]workflow.Say, bool, error) {
 	size := min(max(r.def.Worklist.Size, 1), workflow.MaxSheet)
 	for n := s.current.Sheet; n*size < len(work.Rows); n++ {
@@ -319,8 +318,9 @@ func (s *sheets) call(ctx context.Context, r *run, c call) error {
 	})
 }
 
-// wrongCode rejects an answer whose model has not read its instructions. The right code is not in
-// the message: a model that gets it there has still not read them.
+// wrongCode rejects an answer whose model has not read its instructions. The message does not
+// contain the right code, because then the model could repeat it without having read the
+// instructions.
 func (s *sheets) wrongCode(ctx context.Context, r *run, c call) error {
 	const why = "the code is not the one in the first line of your instructions, so nothing was done; read that line " +
 		"and call decide again"
@@ -347,7 +347,7 @@ func (s *sheets) wrongCode(ctx context.Context, r *run, c call) error {
 		"the workflow smaller, and test it with {model.test}")
 }
 
-// finish writes the report about what was done.
+// finish writes the report about the run.
 func (s *sheets) finish(ctx context.Context, tx pg.Tx, r *run, limit string) ([]workflow.Say, error) {
 	if err := s.read(r); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func worklist(sets ...string) workflow.Worklist {
 	return workflow.Worklist{Filter: ledger.Filter{Tags: []string{ledger.NeedsReview}}, Size: 25, Sets: sets}
 }
 
-// The code stands in the first line of the system prompt and nowhere else, so a model whose prompt
+// The code is in the first line of the system prompt and nowhere else, so a model whose prompt
 // was cut from the front cannot know it. All sheets of a run have the same system prompt and the
 // same tool, byte for byte.
 func TestCode(t *testing.T) {
@@ -59,7 +59,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// A text of a row takes no more than its share, however it is printed, and is not cut if it fits.
+// A text in a row never takes more than its limit, regardless of how it is printed. It is not cut
+// if it fits.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "REWE", strings.Repeat("a", 500), strings.Repeat("ä", 500), strings.Repeat(`"`, 500), strings.Repeat("🛒", 500)} {
@@ -76,7 +77,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// full is a sheet of 25 rows as large as banks make them, or as large as they can be.
+// full returns a sheet of 25 rows with texts of usual size, or of the worst possible size.
 func full(worst bool) sheet {
 	var s sheet
 	for i := range 25 {
@@ -139,8 +140,8 @@ func TestRelevant(t *testing.T) {
 	}
 }
 
-// A call of decide is accepted for each row of the sheet at most once, with values of the lists
-// only.
+// A call of decide is accepted at most once for each row of the sheet, and only with values from
+// the lists.
 func TestReadDecisions(t *testing.T) {
 	t.Parallel()
 	all := worklist(workflow.SetsCategory, workflow.SetsTags, workflow.SetsCounterparty)
@@ -232,8 +233,8 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// A report names as many transactions with proposed changes as the plan has: those that are left to
-// a person with a comment are among them.
+// A report counts as many transactions with proposed changes as the plan has. That includes
+// transactions that are left to a person with a comment.
 func TestReportCountsThePlan(t *testing.T) {
 	t.Parallel()
 	p := &portion{filings: map[int]*placement{

@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// The bodies of lines. Transcripts show them as they are.
+// The bodies of lines. Transcripts show them unchanged.
 type (
 	textLine struct {
 		Text      string `json:"text"`
@@ -33,14 +33,14 @@ type (
 		Calls []call `json:"calls"`
 		Stop  string `json:"stop"`
 		Model string `json:"model"`
-		// Raw is the message as it must go back: JSON in a string, because the database does not
-		// keep JSON as it was written.
+		// Raw is the message in the form in which it must be sent back. It is JSON in a string,
+		// because the database does not preserve the text of JSON.
 		Raw       string `json:"raw"`
 		Untrusted bool   `json:"untrusted"`
 	}
 	callLine struct {
 		Call      string          `json:"call"`
-		N         int             `json:"n"` // its place in the answer
+		N         int             `json:"n"` // its position in the answer
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
 		Route     route           `json:"route"`
@@ -86,23 +86,23 @@ type call struct {
 	Broken    string          `json:"broken,omitempty"` // why it must not be run
 }
 
-// A state is what the lines of a run come to.
+// A state is the state of a run, rebuilt from its lines.
 type state struct {
 	begun   bool // the definition is stored
 	system  string
 	turns   []llm.Turn
 	last    *assistantLine // the last answer of this conversation; nil before the first
-	open    []call         // its calls that have no result
+	open    []call         // calls of last without a result
 	prompt  llm.Prompt     // the last request of this conversation
 	unasked bool           // the model has not been asked in this conversation
 	empty   int            // unusable answers in a row
-	keys    []string       // all calls, to find those that repeat
-	given   []string       // what the household and its tools said, for the figures of a report
+	keys    []string       // all calls, to find repetitions
+	given   []string       // texts of the household and its tools, to check the figures of a report
 	lines   []workflow.Line
-	results map[int]resultLine // of the last answer, by place
+	results map[int]resultLine // of the last answer, by position
 }
 
-// fold takes a line into the state.
+// fold updates the state with a line.
 func (s *state) fold(l workflow.Line) error {
 	s.lines = append(s.lines, l)
 	switch l.Kind {
@@ -149,7 +149,8 @@ func body[T any](l workflow.Line) (T, error) {
 }
 
 // answer adds an answer of the model. An empty answer is not sent back, because servers reject an
-// empty message. An answer is unusable if it neither ends well nor has a call that can be run.
+// empty message. An answer is unusable if it is neither complete nor contains a call that can be
+// made.
 func (s *state) answer(b assistantLine) {
 	s.turns = s.request()
 	s.last, s.open, s.results = &b, slices.Clone(b.Calls), map[int]resultLine{}
@@ -166,7 +167,7 @@ func (s *state) answer(b assistantLine) {
 	}
 }
 
-// repeated returns how many equal calls in a row end with that call of the last answer.
+// repeated returns how many equal calls in a row there are up to call n of the last answer.
 func (s *state) repeated(n int) int {
 	last := len(s.keys) - len(s.last.Calls) + n
 	count := 0
@@ -176,7 +177,7 @@ func (s *state) repeated(n int) int {
 	return count
 }
 
-// result takes the result of a call. A later one of the same call replaces it.
+// result adds the result of a call. A later result of the same call replaces it.
 func (s *state) result(b resultLine) {
 	s.open = slices.DeleteFunc(s.open, func(c call) bool { return c.N == b.N })
 	if s.results == nil {
@@ -200,8 +201,8 @@ func (s *state) request() (turns []llm.Turn) {
 	return append(turns, llm.Turn{Results: results})
 }
 
-// received returns an answer as it is stored. A call is not run if the database could not store its
-// arguments.
+// received returns an answer in the form in which it is stored. A call is marked as broken if the
+// database could not store its arguments.
 func received(turn int, name string, reply llm.Reply) assistantLine {
 	out := assistantLine{
 		Turn: turn, Text: text.Prose(reply.Text, maxText).Plain(), Stop: string(reply.Stop), Model: name,
@@ -228,7 +229,7 @@ const (
 	maxDigits = 40        // of a number in arguments
 )
 
-// storable returns arguments as they can be stored, or why they cannot be used.
+// storable returns arguments in a form that can be stored, or the reason why they cannot be used.
 func storable(raw json.RawMessage) (json.RawMessage, string) {
 	args, err := op.ParseObject(raw)
 	if err != nil {
@@ -244,7 +245,8 @@ func storable(raw json.RawMessage) (json.RawMessage, string) {
 	return b, ""
 }
 
-// sane reports whether the database can hold a value: it knows no NUL, and no number of any size.
+// sane reports whether the database can store a value. It cannot store NUL, or numbers of any
+// length.
 func sane(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -18,12 +18,12 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// answer gives a call of the model its result.
+// answer carries out a call of the model and stores its result.
 func (r *run) answer(ctx context.Context, c call) error {
 	if r.live.Left(r.def) <= 0 {
 		return &limitError{workflow.LimitMinutes, r.def.MaxMinutes, r.live.ElapsedMS / 60_000}
 	}
-	if err := r.room(); err != nil && len(r.state.results) > 0 { // what an answer is for is done: it was paid
+	if err := r.room(); err != nil && len(r.state.results) > 0 { // the first call is always made: it was paid for
 		return err
 	}
 	if c.Broken != "" {
@@ -39,7 +39,7 @@ func (r *run) answer(ctx context.Context, c call) error {
 	return r.mode.call(ctx, r, c)
 }
 
-// refuse stores an error as the result of a call that is not run.
+// refuse stores an error as the result of a call without making the call.
 func (r *run) refuse(ctx context.Context, c call, why *errs.Error) error {
 	return r.batch(ctx, job.Step{}, func(context.Context, pg.Tx) ([]workflow.Say, error) {
 		return []workflow.Say{
@@ -53,7 +53,7 @@ func (c call) line(to route, why string) workflow.Say {
 	return workflow.Say{Kind: workflow.LineCall, Body: callLine{c.ID, c.N, c.Tool, c.Arguments, to, why}}
 }
 
-// face is an error as tools return it.
+// face returns an error in the form that tools return.
 func face(e *errs.Error) string {
 	b, err := json.Marshal(e.Face())
 	if err != nil {
@@ -67,7 +67,7 @@ type opCall struct {
 	tool  string
 	args  map[string]any
 	found *int64 // how many transactions its dry run found, if it becomes a planned call
-	// alone is set if nothing in the plan so far concerns it, so it is rehearsed without the plan.
+	// alone is set if no planned item concerns the call, so it is rehearsed without the plan.
 	alone bool
 }
 
@@ -82,23 +82,23 @@ type outcome struct {
 	op       *op.Op
 }
 
-// A then makes the result of a call of the model from the outcomes of its orders, in their batch.
-// It may write more through the Store.
+// A then makes the result of a model's call from the outcomes of its opCalls, in the same batch. It
+// may write more through the Store.
 type then func(ctx context.Context, tx pg.Tx, out []outcome) (content string, isError bool, more []workflow.Say,
 	err error)
 
-// perform carries out a call of the model by opCalls, through the gate: their effects, what is
-// planned of them and the lines commit together. With nil as next the result is that of the last
+// perform carries out a call of the model as opCalls, through the gate. Their effects, their
+// planned items and the lines commit together. If next is nil, the result is that of the last
 // opCall.
 func (r *run) perform(ctx context.Context, c call, opCalls []opCall, next then) error {
 	return r.performIn(ctx, c, func(context.Context, pg.Tx) ([]opCall, error) { return opCalls, nil }, next)
 }
 
-// performIn is perform with orders that are made inside the batch, from the books at that moment.
-// There may be no opCalls if there is a next.
+// performIn is perform with opCalls that draw creates inside the batch, from the books at that
+// moment. draw may return none if there is a next.
 //
-// If the run reaches its limit of writes, it carries out none of the opCalls. It rehearses all of
-// them instead, and plans from then on.
+// If the run reaches its limit on writes, performIn undoes all of the opCalls. It rehearses them
+// instead, and the run only plans from then on.
 func (r *run) performIn(ctx context.Context, c call, draw func(context.Context, pg.Tx) ([]opCall, error),
 	next then,
 ) error {
@@ -137,7 +137,7 @@ func (r *run) performIn(ctx context.Context, c call, draw func(context.Context, 
 	return r.await(ctx, c, outs, next, began)
 }
 
-// lines are those of a call that was carried out.
+// lines returns the lines of a call that was carried out.
 func (r *run) lines(ctx context.Context, tx pg.Tx, c call, outs []outcome, say []workflow.Say, next then,
 	began time.Time,
 ) ([]workflow.Say, error) {
@@ -166,8 +166,8 @@ func (r *run) lines(ctx context.Context, tx pg.Tx, c call, outs []outcome, say [
 	return append(say, more...), nil
 }
 
-// await waits for the job that the last opCall started, which is already committed, and stores the
-// result at that time.
+// await waits for the job that the last opCall started, which is already committed. Then it stores
+// the result.
 func (r *run) await(ctx context.Context, c call, outs []outcome, next then, began time.Time) error {
 	if len(outs) == 0 {
 		return nil
@@ -188,7 +188,7 @@ func (r *run) await(ctx context.Context, c call, outs []outcome, next then, bega
 	})
 }
 
-// carryOut takes each opCall through the gate, in their order.
+// carryOut passes each opCall through the gate, in order.
 func (r *run) carryOut(ctx context.Context, tx pg.Tx, opCalls []opCall, p posture) ([]outcome, error) {
 	live, err := r.Store.Load(ctx, tx, r.live.ID)
 	if err != nil {
@@ -208,7 +208,7 @@ func (r *run) carryOut(ctx context.Context, tx pg.Tx, opCalls []opCall, p postur
 }
 
 // route carries out one opCall as its verdict says. If there is a plan, reads see the books with
-// the plan applied, so that the run sees what it has planned.
+// the plan applied, so that the run sees its own planned changes.
 func (r *run) route(ctx context.Context, tx pg.Tx, o opCall, v verdict, live *workflow.Live) (outcome, error) {
 	if v.route == refused {
 		e := errs.New(errs.Forbidden, "%s", v.why)
@@ -227,7 +227,7 @@ func (r *run) route(ctx context.Context, tx pg.Tx, o opCall, v verdict, live *wo
 		switch {
 		case refusal:
 			v.route, v.why = planned, over.why
-		case lost: // it may name something that is only planned
+		case lost: // it may refer to a record that is only planned
 			v.route, v.why = planned, "it names something that is planned"
 		default:
 			return out, err
@@ -236,13 +236,13 @@ func (r *run) route(ctx context.Context, tx pg.Tx, o opCall, v verdict, live *wo
 	return r.rehearse(ctx, tx, o, v, plan)
 }
 
-// A beyondError undoes a call that wrote more than it may without a person.
+// A beyondError undoes a call that wrote more than a run may write without a person.
 type beyondError struct{ why string }
 
 func (e *beyondError) Error() string { return "the call is to be planned: " + e.why }
 
-// do runs an op as a part of the batch. A limit of what the run may write is an error, which undoes
-// the whole call.
+// do runs an op as a part of the batch. If a limit on writes is reached, do returns an error, and
+// the whole call is undone.
 func (r *run) do(ctx context.Context, tx pg.Tx, o opCall, v verdict, live *workflow.Live) (out outcome, err error) {
 	if v.reach == op.ReachReport {
 		r.trace(&o)
@@ -274,7 +274,7 @@ func (r *run) do(ctx context.Context, tx pg.Tx, o opCall, v verdict, live *workf
 	return out, err
 }
 
-// callIn runs an op in tx. An error that the op returns is an outcome; an error that breaks tx is
+// callIn runs an op in tx. An error of the op becomes an outcome; an error that breaks tx is
 // returned.
 func (r *run) callIn(ctx context.Context, tx pg.Tx, o opCall, v verdict) (outcome, error) {
 	out := outcome{verdict: v}
@@ -300,7 +300,7 @@ func (r *run) rehearse(ctx context.Context, tx pg.Tx, o opCall, v verdict, plan 
 	var out outcome
 	overlay := journal.Rehearsal{Plan: plan.Entries}
 	if o.alone {
-		overlay.Plan = plan.Entries[max(len(plan.Entries)-1, 0):] // only to go on with its numbers
+		overlay.Plan = plan.Entries[max(len(plan.Entries)-1, 0):] // only the last entry, to continue its numbering
 	}
 	made, err := r.Journal.RehearseIn(ctx, tx, overlay,
 		func(ctx context.Context, tx pg.Tx) (err error) {
@@ -328,8 +328,9 @@ func (r *run) rehearse(ctx context.Context, tx pg.Tx, o opCall, v verdict, plan 
 	return out, r.Store.AddPlan(ctx, tx, r.live.ID, o.tool, made, calls)
 }
 
-// asCalls divides the effect of a rehearsed call into entries and calls of jobs. Applying rules is
-// always a job: a person decides about all of it at once, not about each transaction.
+// asCalls divides the effect of a rehearsed call into entries and planned calls. Applying rules is
+// always a planned call, because it needs a job: a person decides about it as a whole, not about
+// each transaction.
 func asCalls(o *op.Op, called opCall, out outcome, made []journal.Planned) ([]journal.Planned, []workflow.PlannedCall) {
 	if o.IsLong() && len(made) == 0 {
 		return nil, []workflow.PlannedCall{{Tool: o.Tool, Arguments: called.args, Found: called.found}}
@@ -357,7 +358,7 @@ func asCalls(o *op.Op, called opCall, out outcome, made []journal.Planned) ([]jo
 	return slices.DeleteFunc(made, func(p journal.Planned) bool { return p.Subject == journal.Transaction }), calls
 }
 
-// reported remembers the report that an op stored.
+// reported records the id of the report that an op stored.
 func (r *run) reported(ctx context.Context, tx pg.Tx, body []byte) error {
 	var stored struct {
 		ID string `json:"id"`
@@ -372,7 +373,7 @@ func (r *run) reported(ctx context.Context, tx pg.Tx, body []byte) error {
 	return r.Store.Reported(ctx, tx, r.live.ID, which.ID)
 }
 
-// trace adds to a report the figures that no tool gave.
+// trace adds to a report the figures that no tool returned.
 func (r *run) trace(o *opCall) {
 	body, ok := o.args["body"].(string)
 	if !ok {
@@ -382,5 +383,5 @@ func (r *run) trace(o *opCall) {
 	o.args["body"] = Traced(body, r.state.given)
 }
 
-// listed names tools in an error.
+// listed lists the names of tools for an error.
 func listed(names []string) string { return strings.Join(names, ", ") }

@@ -17,14 +17,14 @@ import (
 type Plans struct {
 	db    *pg.DB
 	store *Store
-	// call makes a call of a tool in tx, as the caller.
+	// call calls a tool in tx, as the caller.
 	call func(ctx context.Context, tx pg.Tx, tool string, args map[string]any) (op.Answer, error)
 }
 
 // NewPlans returns the Plans of a household.
 func NewPlans(db *pg.DB, s *Store) *Plans { return &Plans{db: db, store: s} }
 
-// Use gives Plans the ops that planned calls need, and what runs them.
+// Use sets the ops that planned calls need, and the runner for them.
 func (p *Plans) Use(runner *op.Runner, menu []*op.Op) {
 	tools := map[string]*op.Op{}
 	for _, o := range menu {
@@ -45,7 +45,7 @@ func (p *Plans) Use(runner *op.Runner, menu []*op.Op) {
 	}
 }
 
-// Ops is the menu of plans.
+// Ops returns the operations on plans.
 func (p *Plans) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -103,7 +103,7 @@ type ApplyPlan struct {
 	Strict bool    `json:"strict,omitempty" doc:"If something has changed since it was planned, write nothing and return 409"`
 }
 
-// A PlanSkip is an item of a plan that was left.
+// A PlanSkip is an item of a plan that was not applied.
 type PlanSkip struct {
 	Seq       int64  `json:"seq"`
 	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern"`
@@ -112,7 +112,7 @@ type PlanSkip struct {
 	Reason    string `json:"reason" enum:"changed_since,held,missing,conflict" doc:"changed_since: someone changed it after it was planned; missing: it, or what it refers to, does not exist; conflict: its name is taken, or it would contradict the current data"`
 }
 
-// A PlanJob is a call of a plan that was made.
+// A PlanJob is a call that Apply made.
 type PlanJob struct {
 	Tool  string `json:"tool"`
 	JobID *id.ID `json:"job_id" doc:"The job that does the work; null if there is none"`
@@ -129,9 +129,9 @@ type AppliedPlan struct {
 	Calls     []PlanJob  `json:"calls" doc:"Calls that were made after these changes"`
 }
 
-// Apply carries out a run's plan: its entries as one change of the run, then its calls as the
-// caller's own. The fields keep the agent as their source: a person who approves a plan has not
-// decided about each field, so none of them is held.
+// Apply carries out a run's plan: it writes the plan's entries as one change of the run, and then
+// makes the plan's calls as the caller. The fields keep the agent as their source, so they are not
+// locked: a person who approves a plan has not decided about each field.
 func (p *Plans) Apply(ctx context.Context, tx pg.Tx, in ApplyPlan) (AppliedPlan, error) {
 	out := AppliedPlan{State: planApplied, ChangeIDs: []id.ID{}, Skipped: []PlanSkip{}, Calls: []PlanJob{}}
 	run, err := p.waiting(ctx, tx, in.ID)
@@ -198,7 +198,7 @@ var reasons = map[string]string{
 	"conflict":      "its name is taken, or it would contradict the current data",
 }
 
-// moved is the error of a strict application.
+// moved returns the error if a strict application finds changed fields.
 func moved(skipped []PlanSkip, bound int) error {
 	e := errs.New(errs.Conflict, "%d fields changed since the plan was made, so nothing was written; apply "+
 		"without strict to skip them, or discard the plan", len(skipped))
@@ -214,7 +214,7 @@ func moved(skipped []PlanSkip, bound int) error {
 	return e
 }
 
-// decided records the result of a plan, item by item.
+// decided stores the result of each item of a plan, and the state of the plan.
 func (p *Plans) decided(ctx context.Context, tx pg.Tx, run id.ID, state string, plan, chosen Plan,
 	left map[int64]string,
 ) error {
@@ -246,7 +246,7 @@ func (p *Plans) decided(ctx context.Context, tx pg.Tx, run id.ID, state string, 
 	return err
 }
 
-// RunOnly names a run whose plan is to be dropped.
+// RunOnly identifies the run whose plan Drop discards.
 type RunOnly struct {
 	ID string `json:"id" minLength:"1" doc:"The run's UUID or short id"`
 }
@@ -257,7 +257,7 @@ type DroppedPlan struct {
 	Dropped int   `json:"dropped" doc:"Fields and calls that were not applied"`
 }
 
-// Drop decides against a run's plan.
+// Drop discards a run's plan.
 func (p *Plans) Drop(ctx context.Context, tx pg.Tx, in RunOnly) (DroppedPlan, error) {
 	run, err := p.waiting(ctx, tx, in.ID)
 	if err != nil {
@@ -271,8 +271,8 @@ func (p *Plans) Drop(ctx context.Context, tx pg.Tx, in RunOnly) (DroppedPlan, er
 		p.decided(ctx, tx, run.ID, planDropped, plan, Plan{}, nil)
 }
 
-// without returns the plan without some of its items: all that was planned about those fields, and
-// what needs a record that would not be created.
+// without returns the plan without some of its items. It removes every entry for the same fields,
+// and every item that needs a record which is then not created.
 func (p Plan) without(except []int64) (Plan, error) {
 	type spot struct {
 		subject id.ID
@@ -319,7 +319,7 @@ func (p Plan) without(except []int64) (Plan, error) {
 	return left, nil
 }
 
-// names reports whether a call names one of the records, by its short id or its UUID.
+// names reports whether a call refers to one of the records, by its short id or its UUID.
 func (c PlannedCall) names(gone map[string]bool) bool {
 	refs, _ := c.Arguments["rule_ids"].([]any)
 	for _, r := range refs {
@@ -333,7 +333,7 @@ func (c PlannedCall) names(gone map[string]bool) bool {
 	return false
 }
 
-// rebound returns the call's arguments with the rules that are in use in place of planned ones.
+// rebound returns the call's arguments with each planned rule replaced by the existing rule.
 func (c PlannedCall) rebound(bound map[id.ID]id.ID) map[string]any {
 	refs, _ := c.Arguments["rule_ids"].([]any)
 	if len(bound) == 0 || len(refs) == 0 {

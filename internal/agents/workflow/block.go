@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// mostBlocks is how many prompt blocks a household may have, and mostWorkflows how many agents.
-	// Lists of them have no pages.
+	// mostBlocks is how many prompt blocks a household may have, and mostWorkflows how many
+	// workflows. Their lists have no pages.
 	mostBlocks    = 200
 	mostWorkflows = 200
-	// maxPrompt is the longest prompt and the longest block, in characters.
+	// maxPrompt is the maximum length of a prompt or a block, in characters.
 	maxPrompt = 20_000
-	// maxSystem is the most that the blocks of one workflow may have together.
+	// maxSystem is the maximum length of all blocks of one workflow together, in characters.
 	maxSystem = 60_000
 )
 
-// slugShape is the shape of the slugs of workflows and blocks, in lower case.
+// slugShape matches the slugs of workflows and blocks, in lower case.
 var slugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 
 // checkSlug folds a slug to lower case and returns an error if it is invalid.
@@ -39,7 +39,7 @@ func checkSlug(slug string) (string, error) {
 	return slug, nil
 }
 
-// prose is a text that a person wrote for a model: cleaned, and not empty.
+// prose cleans a text that a person wrote for a model. It returns an error if the text is empty.
 func prose(field, given string) (string, error) {
 	out := text.Prose(given, maxPrompt).Plain()
 	if strings.TrimSpace(out) == "" {
@@ -63,7 +63,7 @@ type PromptBlock struct {
 
 const blockColumns = `id, short_id, slug, title, body, is_system, customized, created_at, updated_at`
 
-// PromptBlocks are all blocks.
+// PromptBlocks is the list of all blocks.
 type PromptBlocks struct {
 	Blocks []PromptBlock `json:"prompt_blocks"`
 }
@@ -75,7 +75,7 @@ func (w *Workflows) Blocks(ctx context.Context, q pg.Querier, _ op.None) (Prompt
 	return PromptBlocks{all}, err
 }
 
-// A BlockRef names a prompt block.
+// A BlockRef identifies a prompt block.
 type BlockRef struct {
 	Slug string `json:"slug" minLength:"1" doc:"The block's slug, UUID or short id" example:"house"`
 }
@@ -89,7 +89,7 @@ func (w *Workflows) Block(ctx context.Context, q pg.Querier, in BlockRef) (Promp
 	return b, noBlock(err)
 }
 
-// lockBlock is Block, with nobody else changing it until the transaction ends.
+// lockBlock is Block with a lock: nobody else can change the block until the transaction ends.
 func (w *Workflows) lockBlock(ctx context.Context, tx pg.Tx, ref string) (PromptBlock, error) {
 	b, err := w.Block(ctx, tx, BlockRef{ref})
 	if err != nil {
@@ -141,14 +141,14 @@ func blockSlug(err error) error {
 	return err
 }
 
-// PatchPromptBlock changes a block.
+// PatchPromptBlock is the input of PatchBlock.
 type PatchPromptBlock struct {
 	Slug  string  `json:"slug" minLength:"1" doc:"The block's slug, UUID or short id" example:"house"`
 	Title *string `json:"title,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	Body  *string `json:"body,omitempty" minLength:"1" maxLength:"20000"`
 }
 
-// PatchBlock changes a block. Its slug stays, because workflows name it.
+// PatchBlock changes a block. Its slug cannot change, because workflows refer to it.
 func (w *Workflows) PatchBlock(ctx context.Context, tx pg.Tx, in PatchPromptBlock) (PromptBlock, error) {
 	was, err := w.lockBlock(ctx, tx, in.Slug)
 	if err != nil {
@@ -196,8 +196,8 @@ func (w *Workflows) DeleteBlock(ctx context.Context, tx pg.Tx, in BlockRef) (op.
 	return op.Deleted{Deleted: true, ID: was.ID}, err
 }
 
-// blockText returns the bodies of these blocks, in the given order, as one text. It locks them, so
-// that none is deleted before the transaction that names it commits.
+// blockText returns the bodies of these blocks as one text, in the given order. It locks the
+// blocks, so that none is deleted before the caller's transaction commits.
 func blockText(ctx context.Context, tx pg.Tx, slugs []string) (string, error) {
 	type row struct {
 		Slug string `db:"slug"`

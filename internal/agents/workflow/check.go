@@ -13,14 +13,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// neverTools are the tools that no run has. A sync uses up the household's allowance at its banks,
-// a revert could undo what people did, no plan can hold the parts of a split, a run must not be
-// able to invent payments, and it has no bank's file.
+// neverTools are the tools that no run may use. A sync uses up the limited requests to the
+// household's banks. A revert could undo changes of people. A plan cannot store the parts of a
+// split. A run must not be able to invent payments, and it has no statement file to import.
 var neverTools = []string{
 	"trigger_sync", "revert_change", "split_transaction", "add_transaction", "preview_statement", "import_statement",
 }
 
-// Tools returns the ops that a run of that scope may have as tools, by the order of the menu.
+// Tools returns the ops that a run of that scope may have as tools, in the order of the menu.
 func (w *Workflows) Tools(scope string) []*op.Op {
 	var out []*op.Op
 	for _, o := range w.menu() {
@@ -43,8 +43,8 @@ func names(ops []*op.Op) []string {
 	return out
 }
 
-// check returns the errors of a definition. The schema has checked each field; this checks the
-// fields together, and the records that they refer to.
+// check returns the errors of a definition. The schema has checked each field; check compares the
+// fields with each other and with the records that they refer to.
 func (w *Workflows) check(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	if (d.Provider == nil) != (d.Model == nil) {
 		return errs.New(errs.ValidationError,
@@ -143,8 +143,8 @@ func (w *Workflows) checkWorklist(ctx context.Context, tx pg.Tx, d *Workflow) er
 	return nil
 }
 
-// firstDue returns when a workflow that was just changed starts by itself, or nil if nothing is
-// planned: only a schedule knows its next time in advance.
+// firstDue returns when a workflow that was just changed starts by itself. It returns nil if the
+// workflow has no schedule, because only a schedule has a known next start.
 func firstDue(ctx context.Context, q pg.Querier, d *Workflow) (*pg.Time, error) {
 	if !d.Enabled || d.Schedule == nil {
 		return nil, nil //nolint:nilnil // the comment says so
@@ -156,7 +156,7 @@ func firstDue(ctx context.Context, q pg.Querier, d *Workflow) (*pg.Time, error) 
 	return new(pg.At(s.Next(time.Now()))), nil
 }
 
-// parseSchedule reads a schedule, in the household's time zone unless it names one.
+// parseSchedule reads a schedule. It uses the household's time zone unless the schedule names one.
 func parseSchedule(ctx context.Context, q pg.Querier, given string) (cron.Schedule, error) {
 	name, err := pg.Value[string](ctx, q, `select time_zone from setting`)
 	if err != nil {

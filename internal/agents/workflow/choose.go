@@ -40,7 +40,7 @@ func (w *Workflows) models(ctx context.Context, q pg.Querier) (m models, err err
 	return m, err
 }
 
-// of returns the model that a workflow with these fields uses.
+// of returns the model that a workflow with this provider and model name uses.
 func (m models) of(provider, name *string) (Choice, error) {
 	source := OwnModel
 	if provider == nil || name == nil {
@@ -88,7 +88,7 @@ func (c Choice) usable(limited bool) error {
 	return nil
 }
 
-// free reports whether the model costs nothing, as one on an own machine does.
+// free reports whether the model costs nothing, such as a model on the household's own machine.
 func (c Choice) free() bool { return c.Price != nil && *c.Price == llm.Price{} }
 
 // cost returns the cost of that many tokens, or nil if the price is not known.
@@ -99,7 +99,7 @@ func (c Choice) cost(input, output int64) *money.Micros {
 	return new(c.Price.Cost(llm.NewUsage(input, 0, 0, output)))
 }
 
-// Estimates for a first run. Four bytes are about a token.
+// Estimates for a first run. A token is about four bytes.
 const (
 	bytesPerToken = 4
 	guessedTurns  = 8     // of a conversation
@@ -111,7 +111,7 @@ const (
 	guessedRows   = 200
 )
 
-// estimate is the mean of the last runs, or a guess from the definition if there are none.
+// estimate returns the mean of the last runs, or a guess from the definition if there are none.
 func (s stored) estimate(c Choice) *Estimate {
 	if s.MeanRuns > 0 {
 		e := &Estimate{s.MeanRuns, s.MeanIn, s.MeanOut, (*money.Micros)(s.MeanCost)}

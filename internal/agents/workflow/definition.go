@@ -64,7 +64,7 @@ type LastRun struct {
 	FinishedAt *pg.Time      `json:"finished_at"`
 }
 
-// An Estimate is what a run probably uses.
+// An Estimate is the expected usage of a run.
 type Estimate struct {
 	Runs         int64         `json:"runs" doc:"Number of runs averaged; 0: an estimate from the definition"`
 	InputTokens  int64         `json:"input_tokens"`
@@ -72,8 +72,8 @@ type Estimate struct {
 	CostUSD      *money.Micros `json:"cost_usd" doc:"null if the model's price is not known"`
 }
 
-// A stored is a Workflow as the database has it, with its newest run and the averages of its last
-// runs.
+// A stored is a Workflow as the database returns it, with its newest run and the averages of its
+// last runs.
 type stored struct {
 	Workflow
 	RunID       *id.ID   `db:"run_id"`
@@ -89,7 +89,7 @@ type stored struct {
 	MeanCost    *int64   `db:"mean_cost"`
 }
 
-// estimated is how many runs an estimate averages.
+// estimated is how many runs are averaged for an estimate.
 const estimated = 5
 
 const columns = `w.id, w.short_id, w.slug, w.name, w.description, w.prompt, w.prompt_blocks, w.provider, w.model,
@@ -137,7 +137,7 @@ func (w *Workflows) records(ctx context.Context, q pg.Querier, rows []stored) ([
 		out[i].ModelSource, out[i].Record = chosen.Source, records[r.ID]
 		out[i].Estimate = r.estimate(chosen)
 		if r.Schedule != nil {
-			if s, err := cron.Parse(*r.Schedule, time.UTC); err == nil { // it was checked when it was stored
+			if s, err := cron.Parse(*r.Schedule, time.UTC); err == nil { // checked when it was stored
 				out[i].ScheduleText = new(s.Describe())
 			}
 		}
@@ -151,7 +151,7 @@ func (w *Workflows) records(ctx context.Context, q pg.Querier, rows []stored) ([
 	return out, nil
 }
 
-// All are all workflows.
+// All is the list of all workflows.
 type All struct {
 	Workflows []Workflow `json:"workflows"`
 }
@@ -166,7 +166,8 @@ func (w *Workflows) List(ctx context.Context, q pg.Querier, _ op.None) (All, err
 	return All{out}, err
 }
 
-// A ToolWorkflow is a Workflow in the shape of the tools: its purpose without its instructions.
+// A ToolWorkflow is a Workflow in the form of the tools: with its purpose, but without its
+// instructions.
 type ToolWorkflow struct {
 	ID          id.ID         `json:"id" doc:"Short id"`
 	Slug        string        `json:"slug"`
@@ -182,7 +183,7 @@ type ToolWorkflow struct {
 	LastRun     *LastRun      `json:"last_run"`
 }
 
-// ToolWorkflows are all workflows in the shape of the tools.
+// ToolWorkflows is the list of all workflows in the form of the tools.
 type ToolWorkflows struct {
 	Workflows []ToolWorkflow `json:"workflows"`
 	Notes     []op.Note      `json:"notes,omitempty"`
@@ -204,22 +205,22 @@ func toolWorkflows(all All) ToolWorkflows {
 	return out
 }
 
-// A Ref names a workflow.
+// A Ref identifies a workflow.
 type Ref struct {
 	Slug string `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
 }
 
 func noWorkflow(err error) error { return pg.Found(err, "workflow", "{workflow.list} lists them") }
 
-// find returns the id of the workflow that a caller named.
+// find returns the id of the workflow that a reference identifies.
 func (w *Workflows) find(ctx context.Context, q pg.Querier, ref string) (id.ID, error) {
 	found, err := pg.Value[id.ID](ctx, q, `select id from workflow where id = $1 or slug = $2 or short_id = $3
 		order by (slug = $2) desc limit 1`, pg.RefTo(ref).Args()...)
 	return found, noWorkflow(err)
 }
 
-// lock returns the workflow that a caller named, with nobody else changing or starting it until the
-// transaction ends.
+// lock returns the workflow that a reference identifies. Nobody else can change or start it until
+// the transaction ends.
 func (w *Workflows) lock(ctx context.Context, tx pg.Tx, ref string) (Workflow, error) {
 	found, err := w.find(ctx, tx, ref)
 	if err != nil {

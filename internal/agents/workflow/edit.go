@@ -12,8 +12,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// newWrites is how many transactions a run of a new workflow may change, unless its author says
-// otherwise.
+// newWrites is how many transactions a run of a new workflow may change by default.
 const newWrites = 200
 
 // microsPerCent turns cents into millionths of a dollar.
@@ -99,7 +98,7 @@ func workflowSlug(err error) error {
 	return err
 }
 
-// args are the fields that a person can set, as the table has them.
+// args returns the fields that a person can set, as arguments for the table's columns.
 func (d *Workflow) args(ctx context.Context, tx pg.Tx) (pg.Args, error) {
 	var micros *int64
 	if d.MaxCost != nil {
@@ -136,7 +135,7 @@ func (w *Workflows) insert(ctx context.Context, tx pg.Tx, d *Workflow) error {
 	return err
 }
 
-// PatchWorkflow changes a workflow. Absent fields stay.
+// PatchWorkflow is the input of Patch. Absent fields do not change.
 type PatchWorkflow struct {
 	Slug         string                `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
 	NewSlug      *string               `json:"new_slug,omitempty" minLength:"1" maxLength:"64" doc:"Renames it"`
@@ -161,7 +160,7 @@ type PatchWorkflow struct {
 	Enabled      *bool                 `json:"enabled,omitempty"`
 }
 
-// set stores the value if there is one.
+// set assigns the value to the field if there is one.
 func set[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value
@@ -184,7 +183,7 @@ func (in PatchWorkflow) apply(d *Workflow) (err error) {
 		d.Description = text.Prose(*in.Description, 1000).Plain()
 	}
 	if in.Scope != nil && *in.Scope == op.Full.String() && d.Scope != *in.Scope {
-		d.DryRun = true // the first thing to see is a plan
+		d.DryRun = true // at first, only propose changes
 	}
 	if in.Trigger != nil && *in.Trigger != Schedule && !in.Schedule.Set {
 		d.Schedule = nil
@@ -221,7 +220,8 @@ func (in PatchWorkflow) apply(d *Workflow) (err error) {
 	return nil
 }
 
-// work changes what it works on. Its tools and who writes its report follow, unless they are given.
+// work changes the worklist. A new worklist also changes the tools and the author of the report,
+// unless the call sets them.
 func (in PatchWorkflow) work(d *Workflow) {
 	d.Worklist = in.Worklist.Value
 	switch {
@@ -286,8 +286,8 @@ func (w *Workflows) save(ctx context.Context, tx pg.Tx, was, now Workflow) (Work
 	return w.byID(ctx, tx, was.ID)
 }
 
-// does reports whether the definition does something else than it did before. Its model, its
-// trigger and its limits are the household's choice in any case, and upgrades never touch them.
+// does reports whether the workflow now does something different. Its model, its trigger and its
+// limits don't count: they are the household's choice, and upgrades never touch them.
 func (d *Workflow) does(before Workflow) bool {
 	what := func(d *Workflow) []any {
 		return []any{
@@ -298,7 +298,7 @@ func (d *Workflow) does(before Workflow) bool {
 	return !reflect.DeepEqual(what(d), what(&before))
 }
 
-// Delete removes a workflow. Its runs stay, because the journal names them.
+// Delete removes a workflow. Its runs stay, because the journal refers to them.
 func (w *Workflows) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	was, err := w.lock(ctx, tx, in.Slug)
 	if err != nil {

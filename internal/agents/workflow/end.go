@@ -9,16 +9,16 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Kind is the job of a run, with the loop that does it. The loop talks to models, which this
-// package does not.
+// Kind returns the kind of a run's job. work is the loop; it talks to models, which this package
+// does not.
 func (w *Workflows) Kind(work func(context.Context, *job.Run) (any, error)) job.Kind {
 	return job.Kind{
 		Name: RunKind, Unit: "turns", Work: work, Retries: 5, Timeout: runTimeout, Lane: job.Models, Ended: w.Ended,
 	}
 }
 
-// Ended gives runs their last status in the transaction that ends their jobs, unless they have it
-// already. It is called however a job ended, so no run stays running without a job.
+// Ended sets the final status of runs in the transaction that ends their jobs, unless they already
+// have one. It is called for every end of a job, so no run stays running without a job.
 func (w *Workflows) Ended(ctx context.Context, tx pg.Tx, jobs []job.Ended) error {
 	runs := make([]id.ID, len(jobs))
 	for i, e := range jobs {
@@ -37,8 +37,8 @@ func (w *Workflows) Ended(ctx context.Context, tx pg.Tx, jobs []job.Ended) error
 	return awaken(ctx, tx, runs)
 }
 
-// end ends a run that is queued or running. A running model call is lost, and counts at its
-// reserved cost. The plan so far waits for a person.
+// end ends a run that is queued or running. A model call in progress is lost, and counts at its
+// reserved cost. If the run has a plan, the plan waits for a person.
 func (w *Workflows) end(ctx context.Context, tx pg.Tx, run id.ID, status string, code errs.Code, message string) error {
 	n, err := pg.Exec(ctx, tx, `
 		update workflow_run set status = @status, error_code = @code, error_message = @message,
@@ -62,8 +62,8 @@ func (w *Workflows) end(ctx context.Context, tx pg.Tx, run id.ID, status string,
 	return err
 }
 
-// loseCalls settles the calls of a run that nobody waits for any more. Whether the server answered
-// is not known, so each costs what was reserved for it.
+// loseCalls settles the calls of a run whose answers nobody waits for any more. It is unknown
+// whether the server answered, so each call costs what was reserved for it.
 func loseCalls(ctx context.Context, tx pg.Tx, run id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		with lost as (
@@ -79,7 +79,7 @@ func loseCalls(ctx context.Context, tx pg.Tx, run id.ID) error {
 }
 
 // Cancel stops a run: at once if it is queued, and within seconds if it is running. It locks the
-// job and not the run, because a job's end is written in that order.
+// job before the run, in the same order as the end of a job.
 func (w *Workflows) Cancel(ctx context.Context, tx pg.Tx, in RunRef) (Run, error) {
 	run, err := w.RunByID(ctx, tx, in)
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *Workflows) Cancel(ctx context.Context, tx pg.Tx, in RunRef) (Run, error
 	return w.RunByID(ctx, tx, RunRef{run.ID.String()})
 }
 
-// stop cancels the job of a run. If the job is gone, only the run's row is left to end.
+// stop cancels the job of a run. If the job no longer exists, stop ends the run itself.
 func (w *Workflows) stop(ctx context.Context, tx pg.Tx, run id.ID) error {
 	_, err := w.jobs.Stop(ctx, tx, run)
 	if errs.Is(err, errs.NotFound) {
@@ -104,7 +104,7 @@ func (w *Workflows) stop(ctx context.Context, tx pg.Tx, run id.ID) error {
 	return err
 }
 
-// cancelQueued cancels the run of a workflow that waits to be started.
+// cancelQueued cancels the queued run of a workflow.
 func (w *Workflows) cancelQueued(ctx context.Context, tx pg.Tx, workflow id.ID) error {
 	queued, err := pg.Values[id.ID](ctx, tx, `select id from workflow_run where workflow_id = $1
 		and status = 'queued' order by id`, workflow)

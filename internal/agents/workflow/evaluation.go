@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// EvalWorkflow asks for an eval of a workflow.
+// EvalWorkflow is the request for an eval of a workflow.
 type EvalWorkflow struct {
 	Slug     string        `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
 	Sample   int           `json:"sample,omitempty" minimum:"1" maximum:"1000" default:"200" doc:"Number of people's newest decisions to use"`
@@ -26,11 +26,11 @@ type EvalWorkflow struct {
 	MaxCost  *money.Amount `json:"max_cost_usd,omitempty" doc:"The most that it may cost, in US dollars; the workflow's limit if omitted. One of them is needed unless the model is free"`
 }
 
-// The limits of an eval beyond its cost. Sheets that are answered at once need one turn each.
+// The limits of an eval in addition to its cost. Every answer for a sheet needs one turn.
 const (
-	evalTurns   = 3   // most answers for a sheet
+	evalTurns   = 3   // maximum number of answers per sheet
 	evalMinutes = 120 // unless the workflow has more
-	evalSheet   = 25  // rows, for workflows without a worklist
+	evalSheet   = 25  // rows of a sheet, for workflows without a worklist
 )
 
 // Eval queues a run that measures a workflow. It changes nothing in the books.
@@ -77,7 +77,8 @@ func (w *Workflows) Eval(ctx context.Context, tx pg.Tx, in EvalWorkflow) (Run, e
 	return w.enqueue(ctx, tx, d.ID, Eval, frozen, priced)
 }
 
-// ask has an eval ask another model than the workflow's. A model alone is one of the same provider.
+// ask makes an eval use another model than the workflow's. A model without a provider keeps the
+// provider.
 func (w *Workflows) ask(ctx context.Context, q pg.Querier, d *Workflow, in EvalWorkflow) error {
 	if in.Model == nil {
 		if in.Provider != nil {
@@ -117,8 +118,8 @@ func (w *Workflows) measurable(d Workflow) error {
 		d.Slug)
 }
 
-// paid makes sure that an eval that costs something has a limit: it asks about hundreds of
-// transactions at once.
+// paid makes sure that an eval that costs money has a limit, because it asks about hundreds of
+// transactions.
 func (w *Workflows) paid(ctx context.Context, q pg.Querier, d Definition) error {
 	if d.MaxCostMicros != nil {
 		return nil
@@ -135,12 +136,12 @@ func (w *Workflows) paid(ctx context.Context, q pg.Querier, d Definition) error 
 		"workflow has no limit and its model is not free (prices of 0)")
 }
 
-// measure makes the definition of a run that of an eval.
+// measure turns the definition into that of an eval.
 func (d *Definition) measure(in EvalWorkflow) {
 	d.Eval = &eval.Asking{Sample: in.Sample, Windows: in.Windows}
 	d.Report, d.DryRun, d.MaxWrites = ReportNone, true, nil
 	perSheet := evalTurns
-	if d.Worklist == nil { // a conversation has tools to look with before it decides
+	if d.Worklist == nil { // without a worklist the model may use tools before it decides
 		d.Worklist = &Worklist{Size: evalSheet, Sets: []string{SetsCategory}}
 		perSheet = max(perSheet, d.MaxTurns)
 	} else {
@@ -166,8 +167,8 @@ func (w *Workflows) enqueue(ctx context.Context, tx pg.Tx, of id.ID, trigger str
 	return w.RunByID(ctx, tx, RunRef{runID.String()})
 }
 
-// Evaluated measures what was decided in an eval, compares it with the workflow's eval before,
-// stores the figures with the run, and returns them.
+// Evaluated computes the figures of an eval, compares them with the workflow's previous eval,
+// stores them with the run, and returns them.
 func (s *Store) Evaluated(ctx context.Context, tx pg.Tx, run Live, m eval.Measured) (eval.Evaluation, error) {
 	type row struct {
 		ID     id.ID           `db:"id"`

@@ -12,5 +12,5 @@ var Replica = replica
 // Settle sets how long a workflow waits after a sync.
 func (w *Workflows) Settle(d time.Duration) { w.settled = d }
 
-// Jobs are those of the server.
+// Jobs returns the jobs of the server.
 func (w *Workflows) Jobs() *job.Jobs { return w.jobs }

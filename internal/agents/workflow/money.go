@@ -13,38 +13,40 @@ import (
 )
 
 const (
-	// UsualTokens is the most that an answer of a model may have, unless less can be paid for.
+	// UsualTokens is the maximum length of a model's answer, unless the money is only enough for
+	// less.
 	UsualTokens = 8192
-	// FewestTokens is the least that an answer is asked with. Fewer would be cut off in the middle
-	// of a call, and be paid for nothing.
+	// FewestTokens is the smallest maximum length with which a model is asked. A shorter answer
+	// would be cut off in the middle of a call, and cost money for nothing.
 	FewestTokens = 1024
-	// mostMicros bounds what one call is booked at, so that sums stay numbers: a billion dollars. A
-	// server may report anything.
+	// mostMicros is the highest cost that is booked for one call: a billion dollars. A server may
+	// report any number, and sums must not overflow.
 	mostMicros money.Micros = 1_000_000_000_000_000
 )
 
 // An Ask is a model call that is about to be made.
 type Ask struct {
 	Run             Live
-	Cap             *money.Micros // the most that the run may cost
+	Cap             *money.Micros // the maximum cost of the run
 	Provider, Model string
-	Prompt          int64      // the most tokens that the request can have
-	Price           *llm.Price // nil if it is not known
+	Prompt          int64      // the maximum number of tokens of the request
+	Price           *llm.Price // nil if it is unknown
 }
 
 // A Reservation is money that is set aside for a model call.
 type Reservation struct {
 	Call      id.ID
 	MaxTokens int
-	Micros    *money.Micros // nil if the price is not known and nothing limits it
+	Micros    *money.Micros // nil if the price is unknown and the cost has no limit
 	Limit     string        // the limit that keeps the call from being made; "" if it may be
-	Most      *money.Micros // for Limit: its amount
+	Most      *money.Micros // the amount of Limit
 }
 
-// Reserve sets aside the most that a model call can cost, before it is made. The lock of the
-// month's row makes it exact across servers: the sum of spent and reserved money never exceeds the
-// ceiling, nor does the run's own cost exceed its cap. If the rest does not pay for a whole answer,
-// the answer is made shorter; if it does not pay for a useful one, the limit is reached.
+// Reserve sets aside the maximum cost of a model call before the call is made. It locks the month's
+// row, so it is exact across servers: spent and reserved money together never exceed the month's
+// limit, and the run's own cost never exceeds its cap. If the rest of the money is not enough for
+// an answer of the usual length, the answer is limited to fewer tokens. If it is not even enough
+// for a useful answer, the limit is reached.
 func (s *Store) Reserve(ctx context.Context, tx pg.Tx, a Ask) (Reservation, error) {
 	m, err := lockMonth(ctx, tx)
 	if err != nil {
@@ -55,7 +57,7 @@ func (s *Store) Reserve(ctx context.Context, tx pg.Tx, a Ask) (Reservation, erro
 		if a.Cap != nil || m.Ceiling != nil {
 			return Reservation{}, notPriced(a.Provider, a.Model)
 		}
-		// Unknown is not zero: the run's cost is unknown from here on.
+		// An unknown price is not zero: from now on the run's cost is unknown.
 		if _, err := pg.Exec(ctx, tx, `update workflow_run set cost_micros = null where id = $1`, a.Run.ID); err != nil {
 			return Reservation{}, err
 		}
@@ -86,7 +88,7 @@ func (s *Store) Reserve(ctx context.Context, tx pg.Tx, a Ask) (Reservation, erro
 	return out, s.asking(ctx, tx, a, m, out)
 }
 
-// asking writes down that a call is being made.
+// asking stores that a call is being made.
 func (s *Store) asking(ctx context.Context, tx pg.Tx, a Ask, m month, r Reservation) error {
 	_, err := pg.Exec(ctx, tx, `
 		with held as (update model_month set reserved_micros = reserved_micros + coalesce(@micros::bigint, 0)
@@ -99,7 +101,7 @@ func (s *Store) asking(ctx context.Context, tx pg.Tx, a Ask, m month, r Reservat
 	return err
 }
 
-// A month is what models cost in a month of the household, locked until the transaction ends.
+// A month holds the costs of models in a month of the household, locked until the transaction ends.
 type month struct {
 	Month    pg.Date       `db:"month"`
 	Spent    money.Micros  `db:"spent_micros"`
@@ -121,20 +123,20 @@ func lockMonth(ctx context.Context, tx pg.Tx) (month, error) {
 type Settlement struct {
 	Call      id.ID
 	State     string        // answered or failed
-	Micros    *money.Micros // what it cost; nil if that is not known
+	Micros    *money.Micros // the cost; nil if it is unknown
 	Usage     llm.Usage
 	RequestID string
 	Stop      string
 }
 
-// The ends of a model call. Lost ones are written when a run is taken on again, or ends.
+// The final states of a model call. Lost is written when a run is resumed or ends.
 const (
 	CallAnswered = "answered"
 	CallFailed   = "failed"
 )
 
-// Settle books what a model call cost in place of what was reserved for it. A settled call stays as
-// it is.
+// Settle replaces the money that was reserved for a model call by the call's cost. A call that is
+// already settled is not changed.
 func (s *Store) Settle(ctx context.Context, tx pg.Tx, run id.ID, e Settlement) error {
 	if e.Micros != nil {
 		e.Micros = new(min(*e.Micros, mostMicros))
@@ -186,7 +188,7 @@ func (s *Store) Settle(ctx context.Context, tx pg.Tx, run id.ID, e Settlement) e
 	return nil
 }
 
-// warn writes a report, once a month for each share of the ceiling.
+// warn writes a report once a month for each percentage of the limit.
 func (s *Store) warn(ctx context.Context, tx pg.Tx, m month, percent int) error {
 	if m.Warned >= percent || m.Ceiling == nil {
 		return nil

@@ -20,22 +20,22 @@ import (
 
 var moneyRuns = flag.Int("money.runs", 500, "how many runs the law of money is tried with")
 
-// A purse is a household's money for models, and what a server really charged.
+// A purse is a household's money for models, and the amount that a server really charged.
 type purse struct {
 	db    *pg.DB
 	store *workflow.Store
-	// blind is the control: nothing is reserved, and a call is only refused if the limits are reached
-	// already.
+	// blind switches to the comparison: nothing is reserved, and a call is refused only if a limit
+	// has already been reached.
 	blind bool
 
 	mu      sync.Mutex
-	charged money.Micros   // this month, by the server's own books
-	liars   int            // answers that reported more than they may
-	faults  map[string]int // what happened, by kind
+	charged money.Micros   // this month, as the server counts it
+	liars   int            // answers that reported more than is possible
+	faults  map[string]int // how often each fault happened
 }
 
-// law tries runs with random prices, caps, ceilings, faults and deaths, several at once, and counts
-// what broke the law.
+// law starts runs with random prices, caps, limits, faults and deaths, several at once, and returns
+// the violations of the limits.
 func (p *purse) law(t *testing.T, runs int, seed uint64) (broken []string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -65,7 +65,7 @@ func (p *purse) law(t *testing.T, runs int, seed uint64) (broken []string) {
 	return broken
 }
 
-// month begins a new one with that ceiling.
+// month begins a new month with that limit.
 func (p *purse) month(t *testing.T, ceiling *money.Micros) {
 	t.Helper()
 	_, err := p.db.Exec(t.Context(), `delete from workflow_run; delete from model_month; delete from report`)
@@ -78,7 +78,7 @@ func (p *purse) month(t *testing.T, ceiling *money.Micros) {
 	p.charged, p.liars = 0, 0
 }
 
-// audit compares the books with what the server charged.
+// audit compares the stored costs with the amount that the server charged.
 func (p *purse) audit(t *testing.T, ceiling *money.Micros) (broken []string) {
 	t.Helper()
 	type sums struct {
@@ -111,7 +111,7 @@ func (p *purse) audit(t *testing.T, ceiling *money.Micros) (broken []string) {
 	return broken
 }
 
-// random returns a price that is sometimes nothing, and sometimes not known.
+// random returns a price that is sometimes zero, and sometimes unknown.
 func random(r *rand.Rand) *llm.Price {
 	switch r.IntN(10) {
 	case 0:
@@ -126,7 +126,7 @@ func random(r *rand.Rand) *llm.Price {
 	}
 }
 
-// spend is a run: it asks until a limit, an end or an error, and dies now and then.
+// spend simulates a run: it asks until a limit, an end or an error, and sometimes dies.
 func (p *purse) spend(t *testing.T, r *rand.Rand) (broken []string) {
 	t.Helper()
 	ctx := context.Background()
@@ -171,7 +171,7 @@ func (p *purse) spend(t *testing.T, r *rand.Rand) (broken []string) {
 		p.faults[fault]++
 		p.mu.Unlock()
 		charged += cost
-		if liar { // the loop ends the run
+		if liar { // the loop ends such a run
 			break
 		}
 		prompt += r.Int64N(20_000)
@@ -194,7 +194,7 @@ func (p *purse) spend(t *testing.T, r *rand.Rand) (broken []string) {
 
 func (p *purse) tx(ctx context.Context, f func(pg.Tx) error) error { return p.db.InTx(ctx, f) }
 
-// reserve sets money aside, or says that the run must stop.
+// reserve sets money aside, or reports that the run must stop.
 func (p *purse) reserve(ctx context.Context, run id.ID, most *money.Micros, price *llm.Price, prompt int64) (
 	held workflow.Reservation, stop bool, err error,
 ) {
@@ -220,7 +220,8 @@ func (p *purse) reserve(ctx context.Context, run id.ID, most *money.Micros, pric
 	return held, stop || held.Limit != "", err
 }
 
-// answer plays the server and what the loop books for it. It returns what the server really charged.
+// answer simulates the server and the cost that the loop stores. It returns what the server really
+// charged.
 func (p *purse) answer(ctx context.Context, r *rand.Rand, run id.ID, held workflow.Reservation, price *llm.Price,
 	prompt int64, fault string,
 ) (charged money.Micros, liar bool, err error) {
@@ -242,7 +243,7 @@ func (p *purse) answer(ctx context.Context, r *rand.Rand, run id.ID, held workfl
 		if price != nil {
 			e.Micros = &charged
 		}
-	case "silent", "free": // it says nothing, or that it was free: the loop books the reservation
+	case "silent", "free": // the server reports nothing, or zero: the loop stores the reserved amount
 		e.Usage = llm.Usage{}
 	case "billed":
 		e.State, e.Usage = workflow.CallFailed, llm.Usage{}
@@ -264,13 +265,13 @@ func (p *purse) answer(ctx context.Context, r *rand.Rand, run id.ID, held workfl
 	}
 	err = p.tx(ctx, func(tx pg.Tx) error { return p.store.Settle(ctx, tx, run, e) })
 	if liar {
-		charged = 0 // what it demands above its bound is on the books, and not the law's
+		charged = 0 // the stored cost is limited; the server's excess demand does not count here
 	}
 	return charged, liar, err
 }
 
-// No run costs more than its cap and no month more than its ceiling, whatever fails or dies, and
-// several runs at once. In the control the cost is only booked after the call.
+// No run costs more than its cap, and no month more than its limit, even if calls fail, workers die
+// and several runs ask at once. In the comparison the cost is stored only after the call.
 func TestMoney(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -296,7 +297,7 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-// At 80 % and at the end of the ceiling a report is written, each once a month.
+// At 80 % and at 100 % of the limit a report is written, each once a month.
 func TestCeilingWarns(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

@@ -8,16 +8,16 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Month is what models cost in the household's current month.
+// A Month is the cost of models in the household's current month.
 type Month struct {
 	Month    pg.Date       `db:"month"` // its first day
 	Ends     pg.Date       `db:"ends"`  // the first day of the next
 	Spent    int64         `db:"spent_micros"`
-	Reserved int64         `db:"reserved_micros"` // for calls under way
+	Reserved int64         `db:"reserved_micros"` // for calls in progress
 	Ceiling  *money.Amount `db:"monthly_ceiling_usd"`
 }
 
-// Month returns what was spent this month. Months are the household's.
+// Month returns the costs of this month, in the household's time zone.
 func (w *Workflows) Month(ctx context.Context, q pg.Querier) (Month, error) {
 	return pg.One[Month](ctx, q, `
 		select d.month, (d.month + interval '1 month')::date as ends, s.monthly_ceiling_usd,
@@ -27,7 +27,7 @@ func (w *Workflows) Month(ctx context.Context, q pg.Querier) (Month, error) {
 		left join model_month m on m.month = d.month`)
 }
 
-// open returns an error if the month's ceiling is used up.
+// open returns an error if the month's limit is used up.
 func (m Month) open() error {
 	if m.Ceiling == nil || m.Spent+m.Reserved < m.Ceiling.Cents()*microsPerCent {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// MaxPlan is how many entries and calls a plan has at most: more than a person looks through, and
-// few enough to be laid over the books before every call.
+// MaxPlan is the maximum number of entries and calls of a plan. It is more than a person reads, and
+// few enough to apply to the books before every call.
 const MaxPlan = 5000
 
 // The states of a plan.
@@ -32,14 +32,14 @@ const (
 	entryExcepted = "excepted"
 )
 
-// A Plan is what a run would do.
+// A Plan is the list of changes that a run proposes.
 type Plan struct {
-	Entries []journal.Planned // in the order in which they were planned
+	Entries []journal.Planned // in the order of planning
 	Calls   []PlannedCall
 	tools   map[int64]string // by the number of the entry
 }
 
-// A PlannedCall is a call that waits until a person applies the plan, because its work is a job.
+// A PlannedCall is a call that is made when a person applies the plan, because it starts a job.
 type PlannedCall struct {
 	Seq       int64
 	Tool      string
@@ -95,8 +95,8 @@ func (s *Store) Plan(ctx context.Context, q pg.Querier, run id.ID) (Plan, error)
 	return out, err
 }
 
-// AddPlan adds what a call would do to the plan of a run. The plan then waits for a person, even if
-// the run fails later.
+// AddPlan adds the effects of a call to the plan of a run. The plan then waits for a person, even
+// if the run fails later.
 func (s *Store) AddPlan(ctx context.Context, tx pg.Tx, run id.ID, tool string, entries []journal.Planned,
 	calls []PlannedCall,
 ) error {
@@ -144,7 +144,7 @@ func (s *Store) AddPlan(ctx context.Context, tx pg.Tx, run id.ID, tool string, e
 	return err
 }
 
-// PlanRef asks for a page of a run's plan.
+// PlanRef is the request for a page of a run's plan.
 type PlanRef struct {
 	ID     string `json:"id" minLength:"1" doc:"The run's UUID or short id"`
 	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
@@ -160,6 +160,7 @@ type PlanItem struct {
 	TransactionID *id.ID                    `json:"transaction_id" doc:"null if the subject is not a transaction"`
 	Transaction   *journal.EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`
 	Field         string                    `json:"field" doc:"record: the whole record; empty for a call"`
+	Category      *string                   `json:"category" doc:"For a transaction: slug of the category it has once the plan is applied, the planned one or else its current one; null if it has none"`
 	Before        *text.Untrusted           `json:"before" doc:"Untrusted: slug of a category or tag, name of a counterparty, or the changed parts of a record"`
 	After         *text.Untrusted           `json:"after" doc:"Untrusted, like before"`
 	Note          *text.Untrusted           `json:"note" doc:"Untrusted: the run's reason"`
@@ -168,7 +169,7 @@ type PlanItem struct {
 	Found         *int64                    `json:"found" doc:"For a call: number of transactions in its dry run; null if unknown"`
 }
 
-// A PlanTotal is how many transactions a plan would move to a category, in one currency.
+// A PlanTotal is how much a plan would move to a category, in one currency.
 type PlanTotal struct {
 	Category     string         `json:"category" db:"category" doc:"Slug; empty for none"`
 	Currency     money.Currency `json:"iso_currency_code" db:"currency"`
@@ -189,7 +190,8 @@ type PlanPage struct {
 	HasMore      bool        `json:"has_more"`
 }
 
-// Show returns a page of a run's plan: each field once, from what it is to what it would be.
+// Show returns a page of a run's plan. Each field occurs once, with its current and its planned
+// value.
 func (p *Plans) Show(ctx context.Context, q pg.Querier, in PlanRef) (PlanPage, error) {
 	run, err := pg.One[plannedRun](ctx, q, plannedRuns, pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
@@ -239,6 +241,9 @@ func (p *Plans) Show(ctx context.Context, q pg.Querier, in PlanRef) (PlanPage, e
 	if out.Items, err = p.items(ctx, q, plan, page, calls); err != nil {
 		return PlanPage{}, err
 	}
+	if err := file(ctx, q, out.Items, net, plan.categories()); err != nil {
+		return PlanPage{}, err
+	}
 	if out.HasMore {
 		last := out.Items[len(out.Items)-1]
 		at := last.Seq
@@ -255,7 +260,7 @@ func (p *Plans) Show(ctx context.Context, q pg.Querier, in PlanRef) (PlanPage, e
 
 const (
 	subjectCall = "call"
-	// afterEntries puts calls behind all entries in a list, because they are made after them.
+	// afterEntries puts calls after all entries in a list, because they are made after them.
 	afterEntries = 1 << 32
 )
 
@@ -269,7 +274,7 @@ func entriesIn(plan []journal.Planned) []journal.Entry {
 	return out
 }
 
-// items are entries and calls as a person reads them.
+// items returns entries and calls in the form that a person reads.
 func (p *Plans) items(ctx context.Context, q pg.Querier, plan Plan, page []journal.Planned, calls []PlannedCall) (
 	[]PlanItem, error,
 ) {
@@ -308,10 +313,64 @@ func (p *Plans) items(ctx context.Context, q pg.Querier, plan Plan, page []journ
 
 const maxNote = 1000
 
-// totals adds up what a plan would file, by category and currency.
-func (p *Plans) totals(ctx context.Context, q pg.Querier, net []journal.Planned, plan Plan) ([]PlanTotal, error) {
-	planned := map[string]string{} // categories that only the plan has
-	for _, e := range plan.Entries {
+// file sets each item's category to the one that its transaction has after the plan is applied. A
+// plan that only approves an existing category has no entry for it, but a person must still see
+// what they approve.
+func file(ctx context.Context, q pg.Querier, items []PlanItem, net []journal.Planned, planned map[string]string,
+) error {
+	moves := map[id.ID]*string{} // the new category; nil means none
+	for _, e := range net {
+		if e.Subject == journal.Transaction && e.Field == journal.FieldCategory {
+			moves[e.SubjectID] = e.After
+		}
+	}
+	var ids []id.ID
+	var moved []bool
+	var to, slugs []string
+	for _, i := range items {
+		if i.TransactionID == nil {
+			continue
+		}
+		after, move := moves[*i.TransactionID]
+		category := ""
+		if after != nil {
+			category = *after
+		}
+		ids, moved = append(ids, *i.TransactionID), append(moved, move)
+		to, slugs = append(to, category), append(slugs, planned[category])
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	type row struct {
+		ID       id.ID   `db:"id"`
+		Category *string `db:"category"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select distinct t.id, coalesce(c.slug, nullif(v.slug, '')) as category
+		from unnest($1::uuid[], $2::boolean[], $3::text[], $4::text[]) v (id, moved, category, slug)
+			join transaction t on t.id = v.id
+			left join category c on c.id = case when v.moved then nullif(v.category, '')::uuid else t.category_id end`,
+		ids, moved, to, slugs)
+	if err != nil {
+		return err
+	}
+	filed := map[id.ID]*string{}
+	for _, r := range rows {
+		filed[r.ID] = r.Category
+	}
+	for i := range items {
+		if of := items[i].TransactionID; of != nil {
+			items[i].Category = filed[*of]
+		}
+	}
+	return nil
+}
+
+// categories returns the slugs of the categories that the plan creates, by id.
+func (p Plan) categories() map[string]string {
+	planned := map[string]string{}
+	for _, e := range p.Entries {
 		var record struct {
 			Slug string `json:"slug"`
 		}
@@ -320,6 +379,12 @@ func (p *Plans) totals(ctx context.Context, q pg.Querier, net []journal.Planned,
 			planned[e.SubjectID.String()] = record.Slug
 		}
 	}
+	return planned
+}
+
+// totals adds up what a plan would categorize, by category and currency.
+func (p *Plans) totals(ctx context.Context, q pg.Querier, net []journal.Planned, plan Plan) ([]PlanTotal, error) {
+	planned := plan.categories()
 	var ids []id.ID
 	var slugs, categories []string
 	for _, e := range net {

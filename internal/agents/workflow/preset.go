@@ -79,8 +79,8 @@ func presets() (blocks, workflows []preset, err error) {
 	return blocks, workflows, err
 }
 
-// FillPresets stores what this version ships and the household has not changed, and returns how
-// many texts it stored. Several servers may do it at once.
+// FillPresets stores the shipped texts that the household has not changed, and returns how many
+// texts it stored. Several servers may do this at once.
 func (w *Workflows) FillPresets(ctx context.Context) (int, error) {
 	blocks, workflows, err := presets()
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *Workflows) FillPresets(ctx context.Context) (int, error) {
 }
 
 func (p preset) store(ctx context.Context, tx pg.Tx) error {
-	// A person may have taken the slug before this version shipped it; theirs keeps it.
+	// If a person has used the slug before this version shipped it, the person's record keeps it.
 	taken, err := pg.Value[bool](ctx, tx, `select exists (select from workflow where slug = $1 and id <> $2 and not $3)
 		or exists (select from prompt_block where slug = $1 and id <> $2 and $3)`, p.Slug, p.ID, p.Scope == "")
 	if err != nil {
@@ -139,7 +139,7 @@ func (p preset) store(ctx context.Context, tx pg.Tx) error {
 			where not prompt_block.customized and prompt_block.shipped is distinct from excluded.shipped`, args)
 		return err
 	}
-	// The model, the trigger, the limits and whether it is enabled are the household's.
+	// The model, the trigger, the limits and enabled belong to the household.
 	_, err = pg.Exec(ctx, tx, `
 		insert into workflow (id, short_id, slug, name, description, prompt, prompt_blocks, tools, scope, trigger,
 			schedule, max_turns, max_writes, max_minutes, dry_run, worklist, report, is_system, shipped)

@@ -31,7 +31,7 @@ const (
 const (
 	ReportNone    = "none"
 	ReportMessage = "message" // the model's last message
-	ReportServer  = "server"  // coffer, from what was done
+	ReportServer  = "server"  // coffer, from the recorded results
 )
 
 // The states of a plan.
@@ -61,8 +61,8 @@ const (
 	LimitRepeated = "repeats"
 )
 
-// A Definition is the workflow as it was when the run was queued, with its blocks and its model. It
-// is stored with the run, so editing the workflow changes only later runs.
+// A Definition is the workflow at the time when the run was queued, with its blocks and its model.
+// It is stored with the run, so editing the workflow affects only later runs.
 type Definition struct {
 	Slug          string       `json:"slug"`
 	Name          string       `json:"name"`
@@ -81,8 +81,8 @@ type Definition struct {
 	MakesRules    bool         `json:"makes_rules"`
 	Worklist      *Worklist    `json:"worklist,omitempty"`
 	Report        string       `json:"report"`
-	Eval          *eval.Asking `json:"eval,omitempty"`      // of an eval alone
-	PerSheet      int          `json:"per_sheet,omitempty"` // of an eval: answers for a sheet
+	Eval          *eval.Asking `json:"eval,omitempty"`      // only for an eval
+	PerSheet      int          `json:"per_sheet,omitempty"` // only for an eval: answers per sheet
 }
 
 // A Worklist makes a workflow work through transactions, a sheet at a time.
@@ -93,7 +93,7 @@ type Worklist struct {
 	By     string        `json:"by,omitempty" enum:"transaction,payee" default:"transaction" doc:"What a row is; payee: the newest matching transactions of a payee, up to 50"`
 }
 
-// A Line is a part of a run's transcript.
+// A Line is one entry of a run's transcript.
 type Line struct {
 	Seq  int             `db:"seq"`
 	At   pg.Time         `db:"at"`
@@ -106,7 +106,7 @@ const (
 	LineDefinition = "definition" // the definition of the run, with its hash
 	LineSystem     = "system"
 	LineUser       = "user"
-	LineAssistant  = "assistant" // text, calls, stop, model, raw: the message as it must go back
+	LineAssistant  = "assistant" // text, calls, stop, model, raw: the message in the form in which it must be sent back
 	LineCall       = "tool_call"
 	LineResult     = "tool_result"
 	LineUsage      = "usage"

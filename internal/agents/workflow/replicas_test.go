@@ -20,14 +20,15 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A server is what a process of its own does: it starts workflows and works on their runs.
+// A server is the configuration of a separate process that starts workflows and executes their
+// runs.
 type server struct {
 	URL string
 
-	program string // the test binary with mutants; otherwise this one
+	program string // the test binary with deliberate defects; otherwise this binary
 }
 
-// TestMain makes this test binary a server too.
+// TestMain also makes this test binary a server.
 func TestMain(m *testing.M) { jobtest.Main(m, serve) }
 
 func serve(ctx context.Context, s server) error {
@@ -53,8 +54,8 @@ func (s server) start(t *testing.T) *jobtest.Process {
 	return p
 }
 
-// bare neither skips a workflow that another server has taken, nor looks for a run under way: only
-// the index is left.
+// bare removes two protections: skipping a workflow that another server has locked, and looking for
+// a current run. Only the unique index is left.
 var bare = []apptest.Mutant{
 	{File: "internal/agents/workflow/trigger.go", Old: ` for update of w skip locked`, New: ``},
 	{
@@ -64,12 +65,13 @@ var bare = []apptest.Mutant{
 	{File: "internal/agents/workflow/run.go", Old: `if len(live) > 0 {`, New: `if len(live) > 1000 {`},
 }
 
-// Two servers start workflows by schedules and after syncs while people start them too. Each firing
-// starts one run, a run follows the last sync, and a workflow never has two runs at once. Without
-// the servers' locks the index alone holds that; without the index as well it does not.
+// Two servers start workflows by schedules and after syncs, while people start them too. Each due
+// schedule starts one run, a run follows the last sync, and a workflow never has two runs at once.
+// The comparison shows that the unique index alone ensures the last rule, and that it fails without
+// the index and the locks.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
-	length := time.Minute // so that a minute begins
+	length := time.Minute // long enough that a new minute begins
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		length = 10 * time.Minute
 	}
@@ -107,7 +109,7 @@ func TestTwoReplicas(t *testing.T) {
 	})
 }
 
-// A household is the database of two servers, and what was asked of them.
+// A household is the database of two servers, and a count of the requests.
 type household struct {
 	*workflow.Workflows
 	t         *testing.T
@@ -173,7 +175,7 @@ func (h *household) number(sql string, args ...any) int {
 	return n
 }
 
-// live has two servers run that long, and asks things of them. It returns when all is quiet.
+// live runs two servers for that long and makes requests. It returns when all work is done.
 func (h *household) live(length time.Duration, program string) error {
 	h.t.Helper()
 	processes := []*jobtest.Process{
@@ -200,7 +202,7 @@ func (h *household) live(length time.Duration, program string) error {
 	return nil
 }
 
-// ask makes a schedule due that was taken, lets a sync end, or runs a workflow as a person does.
+// ask makes a schedule due, lets a sync end, or runs a workflow as a person does.
 func (h *household) ask() {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -235,7 +237,7 @@ func (h *household) ask() {
 	}
 }
 
-// doubled says that a workflow had two runs at once, or a run was worked twice.
+// doubled returns an error if a workflow had two runs at the same time.
 func (h *household) doubled() error {
 	h.t.Helper()
 	if n := h.number(`select count(*) from worked a join worked b on a.workflow = b.workflow and a.ctid < b.ctid
@@ -245,7 +247,7 @@ func (h *household) doubled() error {
 	return nil
 }
 
-// once says that a firing started no run, or more than one.
+// once returns an error if a due schedule started no run, or more than one.
 func (h *household) once() error {
 	h.t.Helper()
 	total := 0

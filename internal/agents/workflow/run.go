@@ -47,7 +47,7 @@ type Run struct {
 	FinishedAt     *pg.Time         `json:"finished_at" db:"finished_at"`
 }
 
-// Limits are those that the run was started with; null means none.
+// Limits are the limits with which the run was started; null means no limit.
 type Limits struct {
 	MaxTurns   int           `json:"max_turns"`
 	MaxMinutes int           `json:"max_minutes"`
@@ -76,8 +76,8 @@ type runRow struct {
 	Figures      json.RawMessage `db:"result"`
 }
 
-// runRows reads runs, and wholeRun reads one with every transaction of an eval. The changes and the
-// plan of each run are looked up by an index.
+// runRows reads runs, and wholeRun reads one run with every transaction of an eval. The changes and
+// the plan of each run are looked up by an index.
 const (
 	runRows  = `select r.result - 'items' as result, ` + runColumns
 	wholeRun = `select r.result, ` + runColumns
@@ -99,8 +99,8 @@ const runColumns = `r.id, r.short_id, r.workflow_id, r.workflow_slug, r.definiti
 			group by p.subject, p.subject_id, p.field, p.ref, case when p.subject is null then p.seq end
 			having p.subject is null or ` + netOfField + `) x) p`
 
-// netOfField is the condition that a field does not end as it began, as journal.Net has it: the
-// list of runs counts what the plan itself lists.
+// netOfField is the condition that a field ends with another value than it began with, as in
+// journal.Net. So the list of runs counts the same items that the plan itself lists.
 const netOfField = `bool_or(p.row is not null and p.row <> 'null')
 	or (array_agg(p.before order by p.seq))[1] is distinct from (array_agg(p.after order by p.seq desc))[1]
 	or (array_agg(p.before_source order by p.seq))[1]
@@ -133,7 +133,7 @@ func (r runRow) run() (Run, error) {
 	return out, nil
 }
 
-// A RunRef names a run.
+// A RunRef identifies a run.
 type RunRef struct {
 	ID string `json:"id" minLength:"1" doc:"The run's UUID or short id"`
 }
@@ -149,7 +149,7 @@ func (w *Workflows) RunByID(ctx context.Context, q pg.Querier, in RunRef) (Run, 
 	return r.run()
 }
 
-// ListRuns asks for a page of runs.
+// ListRuns is the request for a page of runs.
 type ListRuns struct {
 	Workflow *string `json:"workflow,omitempty" minLength:"1" maxLength:"64" doc:"Filter by workflow: slug, UUID or short id"`
 	Status   *string `json:"status,omitempty" enum:"queued,running,succeeded,failed,cancelled,limit_reached" doc:"Filter by status"`
@@ -181,7 +181,7 @@ func (w *Workflows) Runs(ctx context.Context, q pg.Querier, in ListRuns) (RunLis
 	return w.page(ctx, q, "workflow-runs", filters, in, of)
 }
 
-// ListRunsOf asks for a page of a workflow's runs.
+// ListRunsOf is the request for a page of a workflow's runs.
 type ListRunsOf struct {
 	Slug   string  `json:"slug" minLength:"1" doc:"The workflow's slug, UUID or short id" example:"review-queue"`
 	Status *string `json:"status,omitempty" enum:"queued,running,succeeded,failed,cancelled,limit_reached" doc:"Filter by status"`
@@ -241,7 +241,7 @@ func (w *Workflows) Run(ctx context.Context, tx pg.Tx, in Ref) (Run, error) {
 	return run, err
 }
 
-// await is the wait of op.Long: a run has ended when its job has.
+// await waits for op.Long. A run has ended when its job has.
 func (w *Workflows) await(ctx context.Context, run Run, d time.Duration) (Run, bool) {
 	if run.FinishedAt == nil {
 		if _, err := w.jobs.Wait(ctx, run.ID, d); err != nil {
@@ -255,8 +255,9 @@ func (w *Workflows) await(ctx context.Context, run Run, d time.Duration) (Run, b
 	return now, now.FinishedAt != nil
 }
 
-// queue writes a run of a workflow and its job, in tx. If one is queued or running it is returned
-// instead, and joined is true. The workflow's row is locked, so two callers do not start it twice.
+// queue writes a run of a workflow and its job, in tx. If a run is already queued or running, queue
+// returns that run, and joined is true. It locks the workflow's row, so two callers do not start it
+// twice.
 func (w *Workflows) queue(ctx context.Context, tx pg.Tx, workflow id.ID, trigger string) (run Run, joined bool,
 	err error,
 ) {
@@ -289,9 +290,9 @@ func (w *Workflows) queue(ctx context.Context, tx pg.Tx, workflow id.ID, trigger
 	return run, false, err
 }
 
-// freeze is the definition that a run keeps: with its blocks composed and its model chosen, so that
-// nothing that changes later changes the run. priced reports whether the model's price is known. It
-// fails if such a run could not ask its model.
+// freeze returns the definition that a run keeps, with its blocks composed and its model chosen.
+// Later changes of the workflow do not affect the run. priced reports whether the model's price is
+// known. freeze fails if the run could not ask its model.
 func (w *Workflows) freeze(ctx context.Context, tx pg.Tx, d Workflow) (_ Definition, priced bool, _ error) {
 	models, err := w.models(ctx, tx)
 	if err != nil {
@@ -330,8 +331,8 @@ func (w *Workflows) freeze(ctx context.Context, tx pg.Tx, d Workflow) (_ Definit
 	return out, chosen.Price != nil, nil
 }
 
-// insertRun writes the row of a run. Without dry_run it does what it decides; a limit may make it
-// plan later.
+// insertRun writes the row of a run. Without dry_run the run writes its changes; at a limit it may
+// begin to plan instead.
 func (w *Workflows) insertRun(ctx context.Context, tx pg.Tx, workflow id.ID, trigger string, d Definition,
 	priced bool,
 ) (id.ID, error) {

@@ -9,17 +9,17 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// state is the hash of everything that a workflow considered: the transaction t with its wording d,
-// and the workflow's instructions. Comments are not part of it, because adding one must not make
-// the transaction new.
+// state is SQL for the hash of everything that a workflow considers: the transaction t with its
+// wording d, and the workflow's instructions. Comments are not included, because a new comment must
+// not make the workflow decide about the transaction again.
 const state = "sha256($?" + stateRest
 
 const stateRest = `::bytea || convert_to(concat_ws(E'\x1f', d.name, d.merchant_name, nullif(d.detail, ''), t.amount,
 	t.currency, coalesce(t.category_id::text, ''), coalesce(t.counterparty_id::text, ''), array_to_string(array(
 		select x.tag_id::text from transaction_tag x where x.transaction_id = t.id and x.present order by 1), ' ')), 'UTF8'))`
 
-// Remember stores that a workflow was asked about these transactions as they are now. They are not
-// asked about again until they or the workflow's instructions change.
+// Remember stores that a workflow was asked about these transactions in their current state. It is
+// not asked about them again until they or the workflow's instructions change.
 func (d Definition) Remember(ctx context.Context, tx pg.Tx, of *id.ID, ids []id.ID) error {
 	if of == nil || len(ids) == 0 {
 		return nil // a workflow that has been deleted does not run again
@@ -36,8 +36,8 @@ func (d Definition) Remember(ctx context.Context, tx pg.Tx, of *id.ID, ids []id.
 	return err
 }
 
-// Commented returns those of the transactions on which a comment of the workflow stands. It does
-// not write another one: a person has its reason already.
+// Commented returns those transactions that already have a comment of the workflow. The workflow
+// does not add a second comment, because people can already read its reason.
 func Commented(ctx context.Context, q pg.Querier, of *id.ID, ids []id.ID) ([]id.ID, error) {
 	return pg.Values[id.ID](ctx, q, `
 		select distinct c.transaction_id from comment c join workflow_run r on r.id = c.author_id
@@ -45,8 +45,8 @@ func Commented(ctx context.Context, q pg.Querier, of *id.ID, ids []id.ID) ([]id.
 		of, ids)
 }
 
-// forget makes transactions new to a workflow whose decision about them was not applied, so it is
-// asked again if they still match.
+// forget removes what Remember stored for skipped transactions. The workflow's decision about them
+// was not applied, so it is asked again if they still match.
 func forget(ctx context.Context, tx pg.Tx, of *id.ID, skipped []PlanSkip) error {
 	var ids []id.ID
 	for _, s := range skipped {

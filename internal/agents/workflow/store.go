@@ -15,9 +15,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Store writes what a run does: its lines, its counts, its model calls and its plan. Each method
-// is part of a batch of the run's job, so that an effect commits with the line that records it, and
-// only while the worker owns the job.
+// A Store writes the effects of a run: its lines, its counts, its model calls and its plan. Each
+// method is part of a batch of the run's job. So an effect commits together with the line that
+// records it, and only while the worker owns the job.
 type Store struct {
 	Journal *journal.Journal
 	Reports *report.Reports
@@ -86,8 +86,8 @@ func (s *Store) Load(ctx context.Context, q pg.Querier, run id.ID) (Live, error)
 	return out, nil
 }
 
-// Start begins a run or resumes it, and returns it. Model calls that a dead worker left count as
-// made, at the most that they can have cost. A run that has ended stays as it is.
+// Start begins or resumes a run, and returns it. Model calls of a dead worker count as made, at
+// their maximum cost. A run that has ended is not changed.
 func (s *Store) Start(ctx context.Context, tx pg.Tx, run id.ID, priced bool) (now Live, resumed bool, err error) {
 	was, err := s.Load(ctx, tx, run)
 	if err != nil || was.Ended() {
@@ -111,13 +111,13 @@ func (s *Store) Lines(ctx context.Context, q pg.Querier, run id.ID) ([]Line, err
 	return pg.All[Line](ctx, q, `select seq, at, kind, body from workflow_line where run_id = $1 order by seq`, run)
 }
 
-// A Say is a line to be written.
+// A Say is a line that will be added to the transcript.
 type Say struct {
 	Kind string
 	Body any
 }
 
-// Append adds lines to the transcript of a run, and returns them as they are stored.
+// Append adds lines to the transcript of a run, and returns the stored lines.
 func (s *Store) Append(ctx context.Context, tx pg.Tx, run id.ID, lines ...Say) ([]Line, error) {
 	if len(lines) == 0 {
 		return nil, nil
@@ -146,33 +146,33 @@ func (s *Store) Append(ctx context.Context, tx pg.Tx, run id.ID, lines ...Say) (
 	return out, err
 }
 
-// Made lists the records that a call of a run created.
+// Made counts the records that a call of a run created. Rules also counts changes of rules.
 type Made struct {
 	Tags           int `db:"tags"`
 	Counterparties int `db:"counterparties"`
 	Rules          int `db:"rules"`
-	// Other counts entries that are neither about a transaction nor one of the above: something
-	// that existed was changed or removed.
+	// Other counts entries that change or remove existing data, such as the deletion of a
+	// transaction. Other changes of transactions and new reports do not count.
 	Other int `db:"other"`
 }
 
-// MadeBy returns what a change created. It looks only at the entries, so it is right for every
+// MadeBy returns what a change created. It reads only the journal's entries, so it works for every
 // tool.
 func (s *Store) MadeBy(ctx context.Context, q pg.Querier, change *id.ID) (Made, error) {
 	if change == nil {
 		return Made{}, nil
 	}
 	return pg.One[Made](ctx, q, `
-		select count(*) filter (where fresh and subject = 'tag') as tags,
-			count(*) filter (where fresh and subject = 'counterparty') as counterparties,
+		select count(*) filter (where created and subject = 'tag') as tags,
+			count(*) filter (where created and subject = 'counterparty') as counterparties,
 			count(*) filter (where subject = 'rule') as rules,
-			count(*) filter (where not (fresh and subject in ('tag', 'counterparty', 'report'))
+			count(*) filter (where not (created and subject in ('tag', 'counterparty', 'report'))
 				and subject not in ('rule') and (subject <> 'transaction' or field = 'deleted')) as other
-		from (select subject, field, before is null and field = 'record' as fresh from entry where change_id = $1) e`,
+		from (select subject, field, before is null and field = 'record' as created from entry where change_id = $1) e`,
 		change)
 }
 
-// Count adds to what a run has made.
+// Count adds to the run's counts of created records.
 func (s *Store) Count(ctx context.Context, tx pg.Tx, run id.ID, m Made) error {
 	if m.Tags+m.Counterparties+m.Rules == 0 {
 		return nil
@@ -194,15 +194,15 @@ func (s *Store) Reported(ctx context.Context, tx pg.Tx, run, report id.ID) error
 	return err
 }
 
-// StartPlanning makes a run plan from now on, because it has reached a limit of what it may write.
+// StartPlanning makes a run plan from now on, because it has reached a limit on its writes.
 func (s *Store) StartPlanning(ctx context.Context, tx pg.Tx, run id.ID, limit string) error {
 	_, err := pg.Exec(ctx, tx, `update workflow_run set mode = $2, limit_name = coalesce(limit_name, $3) where id = $1`,
 		run, Planning, limit)
 	return err
 }
 
-// An Ending is the end of a run that ended well or at a limit. Other ends are written with the end
-// of the job.
+// An Ending is the end of a run that ended by itself or at a limit. Other ends are written together
+// with the end of the job.
 type Ending struct {
 	Limit string // "" if the model ended by itself
 }
@@ -246,8 +246,8 @@ func (s *Store) End(ctx context.Context, tx pg.Tx, run id.ID, e Ending) ([]Line,
 	return s.Append(ctx, tx, run, Say{LineEnd, line})
 }
 
-// Left returns how much of its time a run had left when it was read. The database's clock decides,
-// because it is the same for every server.
+// Left returns how much of its time a run had left when it was loaded. It uses the database's
+// clock, which is the same for all servers.
 func (r Live) Left(d Definition) time.Duration {
 	return time.Duration(d.MaxMinutes)*time.Minute - time.Duration(r.ElapsedMS)*time.Millisecond
 }
@@ -261,7 +261,7 @@ func (r Live) Read() (Definition, error) {
 	return d, nil
 }
 
-// notPriced is the error of a run whose model has no price although something limits its cost.
+// notPriced returns the error of a run whose cost is limited although its model has no known price.
 func notPriced(provider, model string) error {
 	return errs.New(errs.ProviderNotConfig,
 		"the price of %s at %s is unknown, so the cost limit can't be enforced; set the price with "+

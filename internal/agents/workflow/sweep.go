@@ -8,8 +8,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Forget deletes transcripts that are older than the household keeps them, a batch at a time. The
-// runs themselves stay, with their definitions, costs and plans.
+// Forget deletes old transcripts, one batch at a time. The household sets how long they are stored.
+// The runs themselves stay, with their definitions, costs and plans.
 func (w *Workflows) Forget(ctx context.Context) error {
 	_, err := pg.Exec(ctx, w.db, `
 		delete from workflow_line where (run_id, seq) in (
@@ -19,8 +19,8 @@ func (w *Workflows) Forget(ctx context.Context) error {
 	return err
 }
 
-// Mend ends runs that have no job: those of a household that was imported while they were under
-// way, because an export has no jobs.
+// Mend ends runs that have no job. An export contains no jobs, so a run that was in progress during
+// an export is imported without one.
 func (w *Workflows) Mend(ctx context.Context) error {
 	return w.db.InTx(ctx, func(tx pg.Tx) error {
 		lost, err := pg.Values[id.ID](ctx, tx, `select id from workflow_run r where status in ('queued', 'running')

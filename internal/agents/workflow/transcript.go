@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	lineBatch   = 100              // lines that are read at one time: a line may have some hundred kB
-	followEvery = time.Second      // between two looks for new lines
-	heartbeat   = 15 * time.Second // so that proxies keep a silent stream open
-	stuck       = 10 * time.Second // how long a client may not take what is sent
+	lineBatch   = 100              // lines per query; one line may have some hundred kB
+	followEvery = time.Second      // how often new lines are looked for
+	heartbeat   = 15 * time.Second // keeps proxies from closing a silent stream
+	stuck       = 10 * time.Second // how long a write to a client may block
 )
 
-// Lines returns some lines of a run's transcript, in order, after the one of that number.
+// Lines returns some lines of a run's transcript, in order, starting after that number.
 func (w *Workflows) Lines(ctx context.Context, q pg.Querier, run id.ID, after int) ([]Line, error) {
 	return pg.All[Line](ctx, q, `select seq, at, kind, body from workflow_line where run_id = $1 and seq > $2
 		order by seq limit $3`, run, after, lineBatch)
 }
 
-// MarshalJSON prints a line as the transcript has it: its number, time and kind, and then the
+// MarshalJSON prints a line in the form of the transcript: its number, time and kind, and then the
 // fields of its body.
 func (l Line) MarshalJSON() ([]byte, error) {
 	head, err := json.Marshal(struct {
@@ -73,7 +73,7 @@ func (w *Workflows) Transcript(out http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := &sender{out: out, control: http.NewResponseController(out), at: time.Now()}
-	_ = s.control.SetReadDeadline(time.Time{}) // the server's is for requests; this one goes on
+	_ = s.control.SetReadDeadline(time.Time{}) // the server's deadline is for requests; this lasts longer
 	out.Header().Set("Content-Type", "application/x-ndjson")
 	out.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold lines back
 	tick := time.NewTicker(followEvery)
@@ -86,7 +86,7 @@ func (w *Workflows) Transcript(out http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		if s.beat() != nil {
-			return nil // the reader has gone
+			return nil // the client has disconnected
 		}
 		select {
 		case <-ctx.Done():
@@ -95,7 +95,7 @@ func (w *Workflows) Transcript(out http.ResponseWriter, r *http.Request) error {
 			return nil
 		case <-tick.C:
 		}
-		// Its end is read before its lines, so that the last lines are not missed.
+		// Read the run's state before its lines. Otherwise the last lines could be missed.
 		if run, ended, err = w.following(ctx, run.String()); err != nil {
 			return s.failed(err)
 		}
@@ -119,7 +119,7 @@ func (w *Workflows) following(ctx context.Context, ref string) (run id.ID, ended
 	return r.ID, r.Ended, noRun(err)
 }
 
-// sendLines sends the lines that are there, and returns the number of the last one.
+// sendLines sends all stored lines after that number, and returns the number of the last one.
 func (w *Workflows) sendLines(ctx context.Context, s *sender, run id.ID, after int) (int, error) {
 	for {
 		lines, err := w.Lines(ctx, w.db, run, after)
@@ -152,7 +152,7 @@ type sender struct {
 
 func (s *sender) send(b []byte) error {
 	s.begun, s.at = true, time.Now()
-	_ = s.control.SetWriteDeadline(s.at.Add(stuck)) // not every writer has one
+	_ = s.control.SetWriteDeadline(s.at.Add(stuck)) // some writers do not support deadlines
 	if _, err := s.out.Write(b); err != nil {
 		return fmt.Errorf("send transcript: %w", err)
 	}
@@ -169,7 +169,7 @@ func (s *sender) flush() error {
 	return nil
 }
 
-// beat sends an empty line if there was nothing to send for long.
+// beat sends an empty line if nothing was sent for a while.
 func (s *sender) beat() error {
 	if time.Since(s.at) < heartbeat {
 		return nil

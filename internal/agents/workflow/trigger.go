@@ -13,14 +13,14 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// task is the name by which the clock looks for due workflows; the trigger on the table names it
-// too.
+// task is the name of the clock's task for due workflows. The trigger on the table notifies with
+// the same name.
 const task = "workflow"
 
-// settled is how long a workflow waits after a sync, so that one run serves several accounts.
+// settled is how long a workflow waits after a sync, so that one run can cover several accounts.
 const settled = 2 * time.Minute
 
-// refusedOnce is how long a refusal is not recorded again while its reason stays the same.
+// refusedOnce is how long a failed start with the same reason is not recorded again.
 const refusedOnce = 24 * time.Hour
 
 // Tasks returns the timed work of workflows.
@@ -28,8 +28,8 @@ func (w *Workflows) Tasks() []schedule.Task {
 	return []schedule.Task{{Name: task, Next: nextDue, Do: w.startDue, Fault: "due workflows not started"}}
 }
 
-// silence is the household's quiet hours as a table of one row, q: until is null if they are not
-// now.
+// silence is SQL for a table of one row, q, with the end of the household's quiet hours. q.until is
+// null outside the quiet hours.
 const silence = `setting s
 	cross join lateral (select clock_timestamp() at time zone s.time_zone as at,
 		to_char(clock_timestamp() at time zone s.time_zone, 'HH24:MI') as clock) l
@@ -74,8 +74,8 @@ func (w *Workflows) startDue(ctx context.Context) error {
 	}
 }
 
-// startNext queues a run of the workflow that has been due longest, and plans its next. Other
-// servers skip it meanwhile. Starts that were missed while no server ran are made up for once.
+// startNext queues a run of the workflow that has been due longest, and plans its next start. Other
+// servers skip this workflow meanwhile. If starts were missed while no server ran, it starts once.
 func (w *Workflows) startNext(ctx context.Context, broken []id.ID) (found id.ID, err error) {
 	type row struct {
 		ID       id.ID   `db:"id"`
@@ -97,7 +97,7 @@ func (w *Workflows) startNext(ctx context.Context, broken []id.ID) (found id.ID,
 		}
 		found = next.ID
 		var at *pg.Time
-		if next.Schedule != nil { // by the clock that found it due: by another it might be due again at once
+		if next.Schedule != nil { // by the database's clock; by another one it might be due again at once
 			s, err := parseSchedule(ctx, tx, *next.Schedule)
 			if err != nil {
 				return err
@@ -109,7 +109,7 @@ func (w *Workflows) startNext(ctx context.Context, broken []id.ID) (found id.ID,
 			_, joined, err = w.queue(ctx, tx, found, next.Trigger)
 			return err
 		})
-		if refused == nil && joined { // somebody started it just now: it stays due until that run has ended
+		if refused == nil && joined { // somebody just started a run; the workflow stays due until that run has ended
 			return nil
 		}
 		if _, err := pg.Exec(ctx, tx, `update workflow set due_at = $2 where id = $1`, found, at); err != nil {
@@ -123,7 +123,7 @@ func (w *Workflows) startNext(ctx context.Context, broken []id.ID) (found id.ID,
 	return found, err
 }
 
-// refused records a run that could not be started, because nobody sees the error otherwise.
+// refused records a run that could not be started. Without the record nobody would see the error.
 func (w *Workflows) refused(ctx context.Context, tx pg.Tx, workflow id.ID, trigger string, why *errs.Error) error {
 	recorded, err := pg.Value[bool](ctx, tx, `
 		select exists (select from (select * from workflow_run where workflow_id = $1 order by id desc limit 1) r
@@ -147,7 +147,7 @@ func (w *Workflows) refused(ctx context.Context, tx pg.Tx, workflow id.ID, trigg
 	return w.end(ctx, tx, run, Failed, why.Code, why.Message)
 }
 
-// Rezone plans the next start of every workflow with a schedule again, in the transaction that
+// Rezone computes the next start of every workflow with a schedule again, in the transaction that
 // changes the household's time zone. A workflow that is already due stays due.
 func (w *Workflows) Rezone(ctx context.Context, tx pg.Tx) error {
 	type row struct {
@@ -175,8 +175,8 @@ func (w *Workflows) Rezone(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// AfterSync makes the workflows due that follow syncs, if this sync or import changed something, as
-// a step of its job. Transactions that arrive during a run are for the next run.
+// AfterSync makes the workflows due that follow syncs, if this sync or import changed something. It
+// is a step of the sync's job. Transactions that arrive during a run are left to the next run.
 func (w *Workflows) AfterSync(ctx context.Context, run *job.Run, changed bool) error {
 	if !changed {
 		return nil
@@ -190,9 +190,9 @@ func (w *Workflows) AfterSync(ctx context.Context, run *job.Run, changed bool) e
 	})
 }
 
-// awaken makes the clocks check again for workflows that became due during these runs. It locks
-// nothing: a transaction that changes a workflow may have locked its row and wait for the run's
-// job.
+// awaken makes the clocks check again for workflows that became due during these runs. It takes no
+// locks, because a transaction that changes a workflow may have locked its row and wait for the
+// run's job.
 func awaken(ctx context.Context, tx pg.Tx, runs []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		select pg_notify('coffer', $2) where exists (select from workflow_run r join workflow w on w.id = r.workflow_id

@@ -58,7 +58,7 @@ func replica(db *pg.DB, log *slog.Logger, lasts func() time.Duration) *Workflows
 	return w
 }
 
-// A house is a household with a model, and workflows that start by themselves.
+// A house is a household with a model, and with workflows that start by themselves.
 type house struct {
 	*Workflows
 	t *testing.T
@@ -89,7 +89,7 @@ func (h house) number(sql string, args ...any) int {
 	return n
 }
 
-// add makes an enabled workflow; one with a schedule is due when it says.
+// add creates an enabled workflow. If it has a schedule, it is due accordingly.
 func (h house) add(slug, trigger, schedule string) id.ID {
 	h.t.Helper()
 	made := id.New()
@@ -128,7 +128,7 @@ func (h house) next() time.Duration {
 	return left
 }
 
-// ends ends all runs, as their jobs would.
+// ends ends all runs, as the ends of their jobs would.
 func (h house) ends() {
 	h.t.Helper()
 	err := h.db.InTx(h.t.Context(), func(tx pg.Tx) error {
@@ -150,8 +150,8 @@ func (h house) runs(slug string) int {
 	return h.number(`select count(*) from workflow_run where workflow_slug = $1`, slug)
 }
 
-// A schedule starts a run once, also after it was missed many times, and one that has a run under
-// way stays due until that has ended.
+// A schedule starts one run, even if it was missed many times. A workflow with a current run stays
+// due until that run has ended.
 func TestScheduleStartsRuns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))
@@ -165,7 +165,7 @@ func TestScheduleStartsRuns(t *testing.T) {
 	if h.look(); h.runs("hourly") != 0 {
 		t.Error("it started before it was due")
 	}
-	h.exec(`update workflow set due_at = now() - interval '3 days'`) // no server ran
+	h.exec(`update workflow set due_at = now() - interval '3 days'`) // as if no server had run
 	if left := h.next(); left > 0 {
 		t.Errorf("what was missed is due in %v", left)
 	}
@@ -207,8 +207,8 @@ func TestScheduleStartsRuns(t *testing.T) {
 	}
 }
 
-// In quiet hours nothing starts by itself, a person still can, and what was held back starts at
-// their end.
+// In quiet hours no workflow starts by itself, but a person can start one. Workflows that became
+// due start at the end of the quiet hours.
 func TestQuietHours(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))
@@ -248,8 +248,8 @@ func TestQuietHours(t *testing.T) {
 	}
 }
 
-// A sync with changes makes the workflows due that follow syncs, once for all changes within two
-// minutes; a sync without changes does not.
+// A sync with changes makes those workflows due that follow syncs, once for all changes within two
+// minutes. A sync without changes does not.
 func TestAfterSyncMakesDue(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))
@@ -350,8 +350,8 @@ func TestSchedulesFollowTheTimeZone(t *testing.T) {
 	}
 }
 
-// A run that cannot be started leaves a record that says why, once a day, and does not keep other
-// workflows from theirs.
+// A run that cannot be started leaves a record with the reason, once a day. Other workflows still
+// start.
 func TestRefusedRunsAreRecorded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))
@@ -377,8 +377,8 @@ func TestRefusedRunsAreRecorded(t *testing.T) {
 	}
 }
 
-// Twenty enabled workflows cost an idle server one short query when the clock asks, which reads the
-// index of what is due.
+// Twenty enabled workflows cost an idle server one short query per check. The query reads the index
+// of due workflows.
 func TestIdleWorkflowsCostOneQuery(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, pgtest.New(t))

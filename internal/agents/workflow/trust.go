@@ -10,16 +10,16 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostWrong is how many of the newest decisions that people looked at may be wrong before a
-// workflow only plans.
+// mostWrong is the number of wrong decisions, among the newest that people looked at, from which on
+// a workflow only plans.
 const mostWrong = 5
 
 // distrust sets dry_run of a workflow that writes, if people found too many of its decisions wrong.
-// It notifies the household and returns the reason. Only a person turns dry_run off again.
+// It then writes a report for the household and returns the reason. Only a person can turn dry_run
+// off again.
 //
-// The column distrusted_at is the start of the decisions that count: the time when coffer set
-// dry_run, and then the time when a person turned it off. That person knew the mistakes from
-// before.
+// Only decisions after distrusted_at count. That is the time when coffer set dry_run, and later the
+// time when a person turned it off, because that person knew the earlier mistakes.
 func (w *Workflows) distrust(ctx context.Context, tx pg.Tx, d *Workflow) (why string, err error) {
 	if d.DryRun || d.Scope != op.Full.String() {
 		return "", nil

@@ -21,8 +21,8 @@ type Config struct {
 	Settings *settings.Settings
 	Undo     *journal.Undo
 	Reports  *report.Reports
-	// Menu returns every op of the service. It is called when a tool is looked up, never before:
-	// the menu has the ops of this package too.
+	// Menu returns every op of the service. It is called only when a tool is looked up, because the
+	// list also contains the ops of this package and is complete only later.
 	Menu func() []*op.Op
 }
 
@@ -38,7 +38,7 @@ type Workflows struct {
 	settled  time.Duration
 }
 
-// New returns the Workflows over those parts.
+// New returns Workflows with these dependencies.
 func New(c Config) *Workflows {
 	return &Workflows{
 		db: c.DB, jobs: c.Jobs, books: c.Books, settings: c.Settings, undo: c.Undo, reports: c.Reports, menu: c.Menu,
@@ -46,8 +46,8 @@ func New(c Config) *Workflows {
 	}
 }
 
-// Ops is the menu of workflows. Whatever starts, changes or approves an agent is for people,
-// because an agent that could do so would have no limits.
+// Ops returns the operations on workflows. Those that start, change or approve an agent are
+// reserved for people, because an agent that could use them would have no limits.
 func (w *Workflows) Ops() []*op.Op {
 	return slices.Concat(w.definitionOps(), w.runOps(), w.blockOps())
 }
@@ -143,6 +143,6 @@ func (w *Workflows) blockOps() []*op.Op {
 	}
 }
 
-// runTimeout is how long one try of a run's job may take. The run's own limit of minutes ends it
-// before.
+// runTimeout is how long one try of a run's job may take. A run's own limit in minutes is always
+// shorter.
 const runTimeout = 13 * time.Hour

@@ -20,7 +20,7 @@ import (
 	"coffer/internal/settings"
 )
 
-// A bench is Workflows on a database of their own, with a person who asks.
+// A bench is Workflows with a database of their own, and a person as the caller.
 type bench struct {
 	*Workflows
 	t   *testing.T
@@ -47,7 +47,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// stubs are tools that do nothing: all that presets name.
+// stubs returns tools that do nothing, for all names that presets use.
 func stubs() (out []*op.Op) {
 	none := func(context.Context, pg.Querier, op.None) (op.None, error) { return op.None{}, nil }
 	_, all, err := presets()
@@ -96,7 +96,7 @@ func (b *bench) model() {
 	})
 }
 
-// local is a workflow with a model of its own.
+// local returns a workflow with its own model.
 func local(slug string) CreateWorkflow {
 	return CreateWorkflow{
 		Slug: slug, Name: slug, Prompt: "Say hello.", Scope: "full_access", Trigger: Manual, MaxTurns: 5, MaxMinutes: 5,
@@ -104,8 +104,8 @@ func local(slug string) CreateWorkflow {
 	}
 }
 
-// Presets are stored once, upgraded when their text changes, and left alone when a person changed
-// them.
+// Presets are stored once and upgraded when their text changes. They are not changed if a person
+// has changed them.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -134,7 +134,7 @@ func TestPresets(t *testing.T) {
 	if w := patch(PatchWorkflow{Slug: "review-queue", Prompt: new("Ours.")}); !w.Customized {
 		t.Errorf("a changed prompt is the household's: %+v", w)
 	}
-	// An upgrade ships other texts.
+	// The new version has other texts.
 	if _, err := pg.Exec(b.ctx, b.db, `update workflow set shipped = 'old', prompt = 'old' where not customized`); err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +150,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Two who start a workflow get one run, on whatever server they are; the control is the second
-// workflow.
+// If two callers start a workflow, they get the same run. The second workflow shows that another
+// workflow gets its own run.
 func TestQueueJoins(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -199,7 +199,7 @@ func TestQueueJoins(t *testing.T) {
 	}
 }
 
-// A run keeps the definition that it was queued with, and its ends are honest.
+// A run keeps the definition with which it was queued, and its final status is correct.
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -257,7 +257,7 @@ func TestRunEnds(t *testing.T) {
 		line.Code != string(errs.ProviderError) {
 		t.Errorf("line: %s %v", printed, err)
 	}
-	// A run with a final status keeps it, whatever happens to the job.
+	// A run keeps its final status, even if its job ends in another way.
 	must(b, func(ctx context.Context, tx pg.Tx) (op.None, error) {
 		return op.None{}, b.Ended(ctx, tx, []job.Ended{{JobID: run.ID, State: job.Cancelled}})
 	})
@@ -266,7 +266,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// Disabling cancels what waits; a person can still run it, and cancel that.
+// Disable cancels a queued run. A person can still run the workflow, and cancel that run.
 func TestDisableAndCancel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -302,8 +302,8 @@ func TestDisableAndCancel(t *testing.T) {
 	}
 }
 
-// Where dollars are limited, a run needs a price, and a month that is used up starts nothing that
-// costs. A model that costs nothing is not limited by dollars.
+// If the cost is limited, a run needs a price. If the month's limit is used up, no run starts that
+// costs money. A free model is not affected by these limits.
 func TestMoneyBeforeARun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -333,7 +333,7 @@ func TestMoneyBeforeARun(t *testing.T) {
 			}
 		}
 	}
-	starts(map[string]errs.Code{"unpriced": "", "priced": "", "free": ""}) // nothing limits dollars
+	starts(map[string]errs.Code{"unpriced": "", "priced": "", "free": ""}) // no limit on the cost
 	must(b, func(ctx context.Context, tx pg.Tx) (settings.Agents, error) {
 		return b.set.PatchAgents(ctx, tx, settings.PatchAgents{
 			MonthlyCeiling: op.Null[money.Amount]{Set: true, Value: new(money.MustParse("1.00"))},
@@ -344,14 +344,14 @@ func TestMoneyBeforeARun(t *testing.T) {
 		select date_trunc('month', now() at time zone time_zone)::date, 999999, 0 from setting`); err != nil {
 		t.Fatal(err)
 	}
-	starts(map[string]errs.Code{"priced": ""}) // a millionth is left
+	starts(map[string]errs.Code{"priced": ""}) // a millionth of a dollar is left
 	if _, err := pg.Exec(b.ctx, b.db, `update model_month set reserved_micros = 1`); err != nil {
 		t.Fatal(err)
 	}
 	starts(map[string]errs.Code{"unpriced": errs.ProviderNotConfig, "priced": errs.RunLimit, "free": ""})
 }
 
-// Runs that an import brought without their jobs are ended at the next start, and others are not.
+// Mend ends runs that were imported without their jobs, and no other runs.
 func TestMendEndsRunsWithoutJobs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -374,7 +374,7 @@ func TestMendEndsRunsWithoutJobs(t *testing.T) {
 	}
 }
 
-// Transcripts go when they are older than the household keeps them; the runs stay.
+// Transcripts are deleted after the time that the household sets; the runs stay.
 func TestForgetTranscripts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -400,8 +400,8 @@ func TestForgetTranscripts(t *testing.T) {
 	}
 }
 
-// Lists of runs count a plan as the plan does itself: each field once, and none that ends as it
-// began.
+// Lists of runs count a plan like the plan itself: each field once, and no field that ends with the
+// value it began with.
 func TestPlanCounts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -20,40 +20,41 @@ const (
 	SetsCounterparty = "counterparty"
 )
 
-// ByPayee makes a row of a sheet stand for all transactions of a payee.
+// ByPayee makes each row of a sheet represent all transactions of a payee.
 const ByPayee = "payee"
 
 const (
-	// mostWork is how many transactions a run takes that has no limit of writes.
+	// mostWork is how many transactions a run works on if it has no limit on writes.
 	mostWork = 2000
-	// rowMost is how many transactions a row may stand for: as many as one call can change.
+	// rowMost is how many transactions a row may represent: as many as one call can change.
 	rowMost = 50
-	// MaxSheet is how many rows a sheet has at most.
+	// MaxSheet is the maximum number of rows of a sheet.
 	MaxSheet = 50
 )
 
-// Decides reports whether the worklist may set that.
+// Decides reports whether the worklist may set that field.
 func (w Worklist) Decides(what string) bool { return slices.Contains(w.Sets, what) }
 
-// Reviews reports whether the worklist is about the review queue. Then a decision closes the
-// review; a workflow that files other transactions leaves reviews to people.
+// Reviews reports whether the worklist is about the review queue. Only then a decision closes the
+// review. A workflow that categorizes other transactions leaves reviews to people.
 func (w Worklist) Reviews() bool {
 	return slices.Contains(w.Filter.Tags, ledger.NeedsReview) || slices.Contains(w.Filter.AnyTag, ledger.NeedsReview)
 }
 
 // Work holds the transactions that a run has to decide.
 type Work struct {
-	// Rows are the transactions of each row, in the order of the sheets. Only rows by payee have
-	// several.
+	// Rows are the transactions of each row, in the order of the sheets. Only a row for a payee can
+	// have several.
 	Rows [][]id.ID `json:"rows"`
 	// Known is how many matching transactions are left out, because the workflow was asked about
 	// them before and nothing has changed since.
 	Known int `json:"known"`
 }
 
-// Take returns the transactions of a run: those that match its filter, oldest first, except those
-// that the workflow has seen. Pending transactions may still change, so they wait until they are
-// posted. Transactions of hidden accounts and mirrored ones do not count for the household.
+// Take returns the transactions that a run works on: those that match its filter, oldest first,
+// except those that the workflow has already seen. Pending transactions are left out, because they
+// may still change. Transactions of hidden accounts and mirrored transactions are left out too,
+// because they do not count for the household.
 func (d Definition) Take(ctx context.Context, q pg.Querier, books *ledger.Books, of *id.ID) (Work, error) {
 	limit := mostWork
 	if d.MaxWrites != nil {
@@ -84,7 +85,7 @@ func (d Definition) Take(ctx context.Context, q pg.Querier, books *ledger.Books,
 	return out, err
 }
 
-// where returns the conditions that transactions must fulfill to be worked on.
+// where returns the conditions for the transactions that the workflow works on.
 func (d Definition) where(ctx context.Context, q pg.Querier,
 	by func(context.Context, pg.Querier, ledger.Filter) (*pg.Where, bool, error),
 ) (*pg.Where, bool, error) {
@@ -100,18 +101,19 @@ func (d Definition) where(ctx context.Context, q pg.Querier,
 	return where, none, err
 }
 
-// known counts what matches and has been seen as it is now.
+// known counts the matching transactions that the workflow has already seen in their current state.
 func (d Definition) known(ctx context.Context, q pg.Querier, where pg.Where, of *id.ID) (int, error) {
 	where.And("s.workflow_id = $?", of).And("s.state = "+state, d.asked())
 	return pg.Value[int](ctx, q, `select count(*)::int from workflow_seen s join transaction t on t.id = s.transaction_id
 		join descriptor d on d.id = t.descriptor_id `+where.SQL(), where.Args()...)
 }
 
-// takePayees returns the payees with most transactions first, so the fewest answers settle the
-// most. Each has its newest transactions, no more than leave room for a whole sheet of payees.
+// takePayees returns the payees with the most transactions first, so that few answers decide many
+// transactions. Each payee has its newest transactions, but only so many that a sheet has room for
+// other payees.
 //
-// Payees are counted without their wordings, of which there are few. Then one payee after the other
-// is read until there are enough.
+// The query counts transactions by wording first, and then joins the few wordings with their
+// payees. After that it reads one payee after the other until there are enough transactions.
 func takePayees(ctx context.Context, q pg.Querier, all, unseen pg.Where, limit, size int) ([][]id.ID, error) {
 	type row struct {
 		Key int64 `db:"payee"`
@@ -137,8 +139,8 @@ func takePayees(ctx context.Context, q pg.Querier, all, unseen pg.Where, limit, 
 	return out, err
 }
 
-// Open returns the transactions that still match. If a person decided about one while the model was
-// working, the model's decision no longer counts.
+// Open returns the transactions that still match. If a person decided about a transaction while the
+// model was working, the model's decision does not count.
 func (d Definition) Open(ctx context.Context, q pg.Querier, books *ledger.Books, ids []id.ID) ([]id.ID, error) {
 	where, none, err := d.where(ctx, q, books.Where)
 	if err != nil || none || len(ids) == 0 {

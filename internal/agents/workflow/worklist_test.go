@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A shop is a household with one workflow, whose transactions are named by their provider ids.
+// A shop is a household with one workflow. The tests identify transactions by their provider ids.
 type shop struct {
 	*testing.T
 	db       *pg.DB
@@ -120,8 +120,8 @@ func reviewing() Definition {
 	}
 }
 
-// Take returns transactions oldest first and within the limit, without those that may still change
-// or do not count.
+// Take returns transactions oldest first and within the limit. It leaves out those that may still
+// change and those that do not count for the household.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "REWE 1", "Kiosk", "REWE 2", "Bakery", "Bakery", "Shoes", "Gym")
@@ -142,7 +142,8 @@ func TestTake(t *testing.T) {
 	s.wants(d, 0, "[]")
 }
 
-// Rows by payee have all transactions of a payee, most first.
+// A row by payee has all transactions of the payee. The payee with the most transactions comes
+// first.
 func TestTakePayees(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "REWE 1", "Kiosk", "REWE 2", "Bakery", "Bakery", "Bakery 17")
@@ -197,7 +198,7 @@ func TestSeen(t *testing.T) {
 	s.wants(d, 1, "[[0] [1] [2] [3]]")
 	s.remember(d, all...)
 	s.wants(d, 5, "[]")
-	// Another workflow has seen nothing; a deleted one remembers nothing.
+	// Another workflow has not seen any transaction, and nothing is stored for a deleted one.
 	if work, err := d.Take(t.Context(), s.db, s.books, new(id.New())); err != nil || len(work.Rows) != 5 {
 		t.Errorf("another workflow takes %d (%v)", len(work.Rows), err)
 	}

@@ -1,6 +1,6 @@
-// Package apptest runs the program for tests: in a process of its own, which lets tests kill it as
-// a machine would, or in theirs. All it knows about the program is that it serves, and when it is
-// ready.
+// Package apptest runs the program for tests, in a process of its own or in the process of the
+// test. A test can kill the process as a crash would. All that the package knows about the program
+// is how to start it and when it is ready.
 package apptest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// port finds a free port below those that the system gives to outgoing connections: while the
-// server is down nobody else can come to hold it.
+// port finds a free port below those that the system gives to outgoing connections. So no other
+// process gets the port while the server is down.
 func port(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -46,7 +46,7 @@ type Server struct {
 
 	program string
 	env     []string
-	log     Log // over all lives of the server
+	log     Log // across all restarts of the server
 	process *exec.Cmd
 }
 

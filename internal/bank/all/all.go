@@ -1,5 +1,5 @@
-// Package all is the list of providers: one line for each that coffer can read. It must not know
-// how they work, nor any field of one of them; their specs say what the rest of coffer needs.
+// Package all lists the providers that coffer can read. It must not know how a provider works, nor
+// any of its fields; each provider's spec says what the rest of coffer needs.
 package all
 
 import (
@@ -13,8 +13,8 @@ import (
 	"coffer/internal/bank/teller"
 )
 
-// Specs are all providers, in the order in which the interface lists them. The first one that is
-// asked over the network is the default of commands.
+// Specs lists all providers, in the order in which the interface shows them. The first one that
+// works over the network is the default of commands.
 var Specs = []bank.Spec{
 	plaid.Spec,
 	teller.Spec,
@@ -23,25 +23,25 @@ var Specs = []bank.Spec{
 	bank.Files,
 }
 
-// A Name is the name of a provider, that of files included.
+// A Name is the name of a provider. Files count as a provider.
 type Name string
 
 // Enum lists the values of the type.
 func (Name) Enum() []string { return names(func(bank.Spec) bool { return true }) }
 
-// A Keeper says who brings an account's transactions: a provider, or the household itself.
+// A Keeper is the source of an account's transactions: a provider, or the household itself.
 type Keeper string
 
 // Enum lists the values of the type.
 func (Keeper) Enum() []string { return append(Name("").Enum(), bank.Manual) }
 
-// A Remote is the name of a provider that is asked over the network.
+// A Remote is the name of a provider that coffer calls over the network.
 type Remote string
 
 // Enum lists the values of the type.
 func (Remote) Enum() []string { return names(bank.Spec.Remote) }
 
-// Default is the provider that commands take if none is named.
+// Default is the provider that commands use if none is named.
 func Default() string { return Remote("").Enum()[0] }
 
 func names(which func(bank.Spec) bool) []string {
@@ -54,7 +54,7 @@ func names(which func(bank.Spec) bool) []string {
 	return out
 }
 
-// Find returns the spec of that name.
+// Find returns the spec of the provider with that name.
 func Find(name string) (bank.Spec, bool) {
 	i := slices.IndexFunc(Specs, func(s bank.Spec) bool { return s.Name == name })
 	if i < 0 {
@@ -63,7 +63,8 @@ func Find(name string) (bank.Spec, bool) {
 	return Specs[i], true
 }
 
-// Configured makes the providers that have values, by name. A provider without any is left out.
+// Configured creates the configured providers from their values, by name. It leaves out providers
+// that are not configured.
 func Configured(values map[string]bank.Values) ([]bank.Provider, error) {
 	var out []bank.Provider
 	for _, s := range Specs {

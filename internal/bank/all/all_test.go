@@ -16,7 +16,8 @@ import (
 
 var word = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// A spec says the same as the provider that it makes, and fits beside the others in one interface.
+// A spec is consistent with the provider that it creates, and its fields do not conflict with those
+// of other specs.
 func TestSpecs(t *testing.T) {
 	t.Parallel()
 	shared := map[string]bank.Field{}
@@ -60,8 +61,8 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// checkField checks a field by itself, and against the first of its name: both are one flag and one
-// property.
+// checkField checks a field by itself, and compares it with the first field of the same name: both
+// share one flag and one property.
 func checkField(t *testing.T, s bank.Spec, f bank.Field, shared map[string]bank.Field) {
 	t.Helper()
 	if !word.MatchString(f.Name) || f.Name == "provider" || f.Doc == "" {
@@ -84,8 +85,8 @@ func checkField(t *testing.T, s bank.Spec, f bank.Field, shared map[string]bank.
 	shared[f.Name] = f
 }
 
-// configured makes providers of the values of that one alone, and counts it among those that need
-// none.
+// configured creates the providers that are configured if only the named one has values. It returns
+// 1 if the named provider is among them, else 0.
 func configured(name string, v bank.Values) (int, error) {
 	made, err := all.Configured(map[string]bank.Values{name: v})
 	n := 0
@@ -97,8 +98,8 @@ func configured(name string, v bank.Values) (int, error) {
 	return n, err
 }
 
-// A provider is made of the values that its fields name, and one without any is left out unless it
-// needs none.
+// A provider is created from the values of its fields. A provider without values is left out,
+// unless it needs none.
 func TestConfigured(t *testing.T) {
 	t.Parallel()
 	made, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -129,7 +130,7 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
-// The two enumerations differ in files alone.
+// The two enumerations differ only in files.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	every, remote := all.Name("").Enum(), all.Remote("").Enum()

@@ -15,41 +15,42 @@ import (
 	"coffer/internal/bank"
 )
 
-// A Subject is a provider with a bank behind it and one connection to it.
+// A Subject is a provider connected to a simulated bank, with one connection.
 type Subject struct {
 	Provider    bank.Provider
 	Credentials bank.Credentials
 	Bank        Bank
-	Secrets     []string // what no error may show
+	Secrets     []string // text that no error may contain
 }
 
-// A Bank is the provider's other side, as a test controls it.
+// A Bank controls the simulated bank behind the provider.
 type Bank interface {
-	// Truth is every row that is at the bank now, and every account.
+	// Truth returns every row and every account that the bank has now.
 	Truth() ([]bank.Transaction, []bank.Account)
-	// Add puts n new rows into the bank, some of them pending.
+	// Add adds n new rows, some of them pending.
 	Add(n int)
 	// Churn changes some rows, removes some, and posts some pending ones.
 	Churn()
-	// Spoil adds a row that can't be read and returns its id.
+	// Spoil adds an unreadable row and returns its id.
 	Spoil() string
-	// Break makes the member's login fail, Repair mends it.
+	// Break makes the member's login fail. Repair makes it work again.
 	Break()
 	Repair()
-	// Fault makes the next call fail in that way.
+	// Fault makes the next call fail in the given way.
 	Fault(kind Fault)
-	// Webhook is a delivery that announces news of the connection, signed that long ago.
+	// Webhook returns a delivery that reports new data of the connection, signed the given time
+	// ago.
 	Webhook(age time.Duration) (http.Header, []byte)
 }
 
 // A Fault is a way in which a call fails.
 type Fault string
 
-// The faults. Each ends with the next call.
+// The faults. Each affects only one call.
 const (
-	Reset      Fault = "reset"       // the connection breaks
-	Cut        Fault = "cut"         // the answer breaks off
-	Garbage    Fault = "garbage"     // 200 with something else than JSON
+	Reset      Fault = "reset"       // the network connection breaks
+	Cut        Fault = "cut"         // the response is cut off
+	Garbage    Fault = "garbage"     // 200 with a body that is not JSON
 	WrongShape Fault = "wrong shape" // 200 with JSON of another shape
 	Limited    Fault = "limited"     // 429 with Retry-After: 7
 	Failing    Fault = "failing"     // 500 with a page of HTML
@@ -59,7 +60,7 @@ const (
 // Faults lists all faults.
 func Faults() []Fault { return []Fault{Reset, Cut, Garbage, WrongShape, Limited, Failing, Redirect} }
 
-// A Check is one promise of the contract. It returns an error if the promise is broken.
+// A Check tests one promise of the contract. It returns an error if the promise is broken.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context, s Subject) error
@@ -135,7 +136,7 @@ func accounts(ctx context.Context, s Subject) error {
 	return nil
 }
 
-// history reads all there is, twice: the second time nothing is new.
+// history reads everything twice. The second time nothing may change.
 func history(ctx context.Context, s Subject) error {
 	l := newLedger(s)
 	if err := l.sync(ctx, nil); err != nil {
@@ -175,7 +176,7 @@ func changes(ctx context.Context, s Subject) error {
 // midway changes the bank between the pages of a loop.
 func midway(ctx context.Context, s Subject) error {
 	l := newLedger(s)
-	// Where a page has all rows of its days, only the first loop has several pages.
+	// If a page has all rows of its days, only the first loop has several pages.
 	if size := s.Provider.Traits().PageSize; size > 0 {
 		if err := l.sync(ctx, nil); err != nil {
 			return err
@@ -196,14 +197,14 @@ func midway(ctx context.Context, s Subject) error {
 	if !turned {
 		return errors.New("the loop had one page")
 	}
-	// Rows that came after the last read are there after the next loop at the latest.
+	// Rows that were added after the last page must be present after the next loop at the latest.
 	if err := l.sync(ctx, nil); err != nil {
 		return err
 	}
 	return l.compare()
 }
 
-// together reads with several loops at the same time.
+// together runs several loops at the same time.
 func together(ctx context.Context, s Subject) error {
 	var wg sync.WaitGroup
 	failed := make([]error, 6)
@@ -219,8 +220,8 @@ func together(ctx context.Context, s Subject) error {
 	return errors.Join(failed...)
 }
 
-// faults breaks each page in each way: the error says Later, the same page then comes, and nothing
-// is lost.
+// faults breaks each page in each way. The error must be of class Later, the same page must succeed
+// afterwards, and no row may be lost.
 func faults(ctx context.Context, s Subject) error {
 	for _, kind := range Faults() {
 		l := newLedger(s)
@@ -234,7 +235,7 @@ func faults(ctx context.Context, s Subject) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
-		// HTTP itself repeats a reading call on a connection that broke.
+		// On a broken connection, the HTTP client itself repeats reading calls.
 		if hits == 0 && kind != Reset {
 			return fmt.Errorf("%s: not detected", kind)
 		}
@@ -253,7 +254,7 @@ func faults(ctx context.Context, s Subject) error {
 	return nil
 }
 
-// discreet looks for secrets in an error.
+// discreet returns an error if an error contains a secret.
 func (s Subject) discreet(err error) error {
 	for _, secret := range s.Secrets {
 		if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {

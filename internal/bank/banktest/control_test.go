@@ -19,17 +19,17 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// toyPage is how many rows a page of the toy has.
+// toyPage is the number of rows on a page of the toy.
 const toyPage = 50
 
-// A toy is a provider and its bank in one, which keeps every promise unless it is configured to
-// break it.
+// A toy is a provider and its bank in one. It keeps every promise of the contract, except the one
+// that defect names.
 type toy struct {
 	defect string
 
 	mu      sync.Mutex
 	rows    []bank.Transaction
-	made    int // rows
+	made    int // number of rows so far
 	spoilt  bool
 	broken  bool
 	revoked bool
@@ -59,7 +59,7 @@ func (p *toy) Accounts(_ context.Context, c bank.Credentials) ([]bank.Account, e
 	return out, nil
 }
 
-// fails is what a call ends with, nil if it does not.
+// fails returns the error of a call, or nil.
 func (p *toy) fails(ctx context.Context) error {
 	fault := p.fault
 	p.fault = ""
@@ -100,7 +100,7 @@ func (p *toy) Pull(ctx context.Context, _ bank.Credentials, at bank.Position) (b
 	case p.defect == "no end":
 		return bank.Page{Transactions: rows[:1], Next: "n"}, nil
 	}
-	start, _ := strconv.Atoi(at.Next) // none is 0
+	start, _ := strconv.Atoi(at.Next) // "" is 0
 	end := min(start+toyPage, len(rows))
 	page := bank.Page{Transactions: rows[min(start, end):end]}
 	if p.spoilt && start == 0 && p.defect != "bad rows" {
@@ -153,7 +153,7 @@ func (p *toy) Webhook(time.Duration) (http.Header, []byte) {
 	return http.Header{"Sig": {"good-signature"}}, []byte(`{"a":1}`)
 }
 
-// gullible is a toy that believes every webhook.
+// gullible is a toy that accepts every webhook event.
 type gullible struct{ *toy }
 
 func (gullible) Verify(context.Context, http.Header, []byte) (bank.Event, error) {
@@ -165,7 +165,7 @@ type toyDesk struct {
 	*toy
 	sessions int
 	state    string          // of the newest session
-	codes    map[string]bool // that were not exchanged yet
+	codes    map[string]bool // not yet exchanged
 	named    []http.Header
 	without  int
 }
@@ -271,7 +271,7 @@ func (d *toyDesk) Pull(ctx context.Context, c bank.Credentials, at bank.Position
 	return page, err
 }
 
-// attends tells the bank about the person who waits.
+// attends records the person who waits.
 func (d *toyDesk) attends(p *bank.Person) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -293,7 +293,7 @@ func (d *toyDesk) Country() string              { return "DE" }
 func (d *toyDesk) People() ([]http.Header, int) { return d.named, d.without }
 
 // TestSuiteFindsDefects is the control: a provider without defects passes every check, and each
-// defect is found by the check that is there for it. No check is without a defect.
+// defect is found by its check. Every check has a defect.
 func TestSuiteFindsDefects(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}

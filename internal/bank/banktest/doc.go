@@ -1,5 +1,5 @@
-// Package banktest is the conformance suite that every provider passes against a simulator of its
-// bank. It must not know any provider or simulator: a test passes in both.
+// Package banktest is the conformance suite that every provider must pass with a simulator of its
+// service. It must not know any provider or simulator.
 //
 // A provider's test starts a simulator, links one connection and runs the suite:
 //

@@ -12,21 +12,21 @@ import (
 // maxPages is more than any loop of the suite needs.
 const maxPages = 10_000
 
-// A ledger does with pages what a caller must, and nothing more.
+// A ledger handles pages exactly as the contract requires of a caller.
 type ledger struct {
 	s       Subject
 	rows    map[string]bank.Transaction
 	bad     []bank.Bad
 	cursor  string
 	changed int // rows that were stored or removed
-	linked  int // rows that named the pending row which they replace
+	linked  int // rows that named the pending row that they replace
 	retry   func(error) bool
 	errors  []error
 }
 
 func newLedger(s Subject) *ledger { return &ledger{s: s, rows: make(map[string]bank.Transaction)} }
 
-// sync walks one loop from the stored cursor to its end, and calls between after each page but the
+// sync runs one loop from the stored cursor to its end, and calls between after each page but the
 // last.
 func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 	var removed []bank.Removal
@@ -64,7 +64,7 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 			l.remove(removed)
 			for key := range added {
 				if !seen[key] {
-					delete(l.rows, key) // from a void loop, and never reported as removed
+					delete(l.rows, key) // from a void loop; its removal is never reported
 				}
 			}
 			return nil
@@ -80,8 +80,8 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 	return errors.New("the loop does not end")
 }
 
-// start returns the position at which a loop begins: a window reaches back from the newest stored
-// row.
+// start returns the position at which a loop begins. A window begins some days before the newest
+// stored row.
 func (l *ledger) start() bank.Position {
 	at := bank.Position{Cursor: l.cursor}
 	if days := l.s.Provider.Traits().WindowDays; days > 0 && len(l.rows) > 0 {
@@ -107,7 +107,7 @@ func (l *ledger) take(p bank.Page, seen map[string]bool) error {
 			return errors.New("a page names a row twice")
 		}
 		once[key], seen[key] = true, true
-		t.Balance = nil // it moves with other rows, and what it proves is bank.Running's to say
+		t.Balance = nil // it changes when other rows change; bank.Running tests it
 		if l.rows[key] != t {
 			l.changed++
 		}
@@ -141,7 +141,7 @@ func (l *ledger) remove(rows []bank.Removal) {
 	}
 }
 
-// compare compares the stored rows with the bank's.
+// compare compares the stored rows with the bank's rows.
 func (l *ledger) compare() error {
 	truth, _ := l.s.Bank.Truth()
 	missing := make(map[string]bank.Transaction, len(truth))

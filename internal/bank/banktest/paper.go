@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// A Paper is a bank that knows only statements: a ledger from which CSV files are cut. It shares no
-// code with the reader, so what is read can be compared with what happened.
+// A Paper is a simulated bank whose ledger is delivered as CSV files. It shares no code with the
+// reader, so the imported rows can be compared with the ledger.
 type Paper struct {
 	Manner PaperIDs
 	r      *rand.Rand
 	rows   []paperRow
 }
 
-// PaperIDs are the ways in which a bank's files number their rows.
+// PaperIDs is how a bank's files number their rows.
 type PaperIDs int
 
 // The numbering styles.
 const (
-	NoIDs       PaperIDs = iota // there is no such column
-	CountedIDs                  // from 1 on in every file
-	PaddedIDs                   // so too, as TX-001
-	DailyIDs                    // from 1 on, every day
-	SequenceIDs                 // from 1 on, over the whole ledger
-	UniqueIDs                   // each row its own
-	ReusedIDs                   // the mandate's, which all payments of one kind share
-	MixedIDs                    // each file is unique, counted or without
+	NoIDs       PaperIDs = iota // no such column
+	CountedIDs                  // from 1 in every file
+	PaddedIDs                   // the same, written as TX-001
+	DailyIDs                    // from 1 on every day
+	SequenceIDs                 // from 1 over the whole ledger
+	UniqueIDs                   // unique for each row
+	ReusedIDs                   // the mandate's id, shared by all payments of one kind
+	MixedIDs                    // each file is unique, counted or without ids
 	PaperManners
 )
 
@@ -39,7 +39,7 @@ type paperRow struct {
 	cents int64
 	text  string
 	id    string
-	place int // in the ledger, from 1
+	place int // index in the ledger, from 1
 }
 
 // NewPaper creates a ledger: few amounts and few texts over a few weeks, so that equal rows on one
@@ -70,8 +70,8 @@ type Statement struct {
 }
 
 // Cut writes a statement of some days, oldest or newest row first. Its last day may be incomplete,
-// like an export at noon. The first day is complete unless the rows have ids: with two equal rows,
-// nobody could know which one a file without ids begins with.
+// like an export at noon. The first day is complete unless the rows have ids: if a file without ids
+// begins with one of two equal rows, nobody can know which one.
 func (p *Paper) Cut() Statement {
 	days := slices.Compact(func() (out []string) {
 		for _, row := range p.rows {
@@ -87,7 +87,7 @@ func (p *Paper) Cut() Statement {
 			s.Rows = append(s.Rows, i)
 		}
 	}
-	last := 0 // rows of the last day
+	last := 0 // number of rows of the last day
 	for _, i := range s.Rows {
 		if p.rows[i].day.Format(time.DateOnly) == days[until] {
 			last++
@@ -157,18 +157,17 @@ func (p *Paper) Listed(statements []Statement) (out []string) {
 	return out
 }
 
-// Taken is what an import of a statement reports.
+// Taken holds the counts that an import of a statement reports.
 type Taken struct{ Added, Modified, Duplicates, Left int64 }
 
-// A Drawer is where statements are imported: the books under test, of one account.
+// A Drawer is the tested import into one account.
 type Drawer interface {
 	Put(ctx context.Context, file string) (Taken, error)
 	Rows(ctx context.Context) ([]string, error) // sorted, as Listed has them
 }
 
-// TryPaper imports statements of a bank into a drawer, two of them again later, and reports what is
-// wrong with the result: rows lost, duplicated, moved to another day, or reported as something
-// else.
+// TryPaper imports statements of a bank into a drawer, two of them twice. It returns an error if
+// the result is wrong: rows are lost, duplicated, moved to another day, or counted incorrectly.
 func TryPaper(ctx context.Context, p *Paper, statements int, d Drawer) error {
 	var put []Statement
 	for range statements {

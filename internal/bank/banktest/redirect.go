@@ -13,20 +13,21 @@ import (
 	"coffer/internal/bank"
 )
 
-// A Desk is a [Bank] whose members choose it and sign in on its own page. The bank of a
-// [bank.Chooser] is one.
+// A Desk is a [Bank] that members choose from a list and sign in to on its own page. The simulated
+// bank of a [bank.Chooser] must be a Desk.
 type Desk interface {
 	Bank
-	// Country is where its banks are.
+	// Country is the country of its banks.
 	Country() string
-	// Visit plays the member on the bank's page, who shares everything or leaves, and returns where
-	// the browser is led.
+	// Visit acts as a member on the bank's page who shares everything or leaves. It returns the
+	// address to which the page redirects the browser.
 	Visit(ctx context.Context, page string, leave bool) (string, error)
-	// People are the headers of the calls that named a person, and how many calls named none.
+	// People returns the headers of the calls that identified a person, and the number of other
+	// calls.
 	People() (named []http.Header, without int)
 }
 
-// back is where coffer takes the browser back.
+// back is the address in coffer to which the browser returns.
 const back = "https://coffer.example/link/return"
 
 func deskOf(s Subject) (Desk, bank.Chooser, error) {
@@ -41,7 +42,8 @@ func deskOf(s Subject) (Desk, bank.Chooser, error) {
 	return d, c, nil
 }
 
-// choosing lists banks that differ by their ids, and begins with none that is not in the list.
+// choosing checks that each listed bank has a unique id, and that no link session begins for a bank
+// that is not in the list.
 func choosing(ctx context.Context, s Subject) error {
 	d, c, err := deskOf(s)
 	if d == nil {
@@ -74,7 +76,7 @@ func choosing(ctx context.Context, s Subject) error {
 	return nil
 }
 
-// redirected is what the bank's page leads back with, beside the state.
+// redirected returns the parameters with which the bank's page redirects back, except the state.
 func redirected(to string, session bank.Session) (json.RawMessage, error) {
 	u, err := url.Parse(to)
 	if err != nil || !strings.HasPrefix(to, back+"?") || u.Query().Get("state") != session.Token {
@@ -89,8 +91,8 @@ func redirected(to string, session bank.Session) (json.RawMessage, error) {
 	return json.Marshal(given)
 }
 
-// redirecting links a bank by its own page, and again when consent is renewed: then the accounts
-// and their rows are the same, whatever the provider calls them inside.
+// redirecting links a bank on its own page and then renews the consent. It checks that the accounts
+// and their rows stay the same, even if the provider gives the accounts new ids.
 func redirecting(ctx context.Context, s Subject) error {
 	d, c, err := deskOf(s)
 	if d == nil {
@@ -149,15 +151,15 @@ func redirecting(ctx context.Context, s Subject) error {
 		return err
 	}
 	before := l.changed
-	r, ok := s.Provider.(bank.Relinker)
+	relinker, ok := s.Provider.(bank.Relinker)
 	if !ok {
 		return nil
 	}
-	again, err := r.Relink(ctx, s.Credentials, bank.LinkRequest{User: "member", Redirect: back})
+	renewal, err := relinker.Relink(ctx, s.Credentials, bank.LinkRequest{User: "member", Redirect: back})
 	if err != nil {
 		return err
 	}
-	renewed, err := visit(again, false)
+	renewed, err := visit(renewal, false)
 	if err != nil {
 		return err
 	}
@@ -174,7 +176,7 @@ func redirecting(ctx context.Context, s Subject) error {
 	return l.compare()
 }
 
-// attended names a person to the bank if there is one, and nobody otherwise.
+// attended checks that a pull identifies a present person to the bank, and otherwise nobody.
 func attended(ctx context.Context, s Subject) error {
 	d, _, err := deskOf(s)
 	if d == nil || !s.Provider.Traits().PerLoop {

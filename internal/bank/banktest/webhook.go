@@ -14,11 +14,11 @@ import (
 	"coffer/internal/bank"
 )
 
-// forgeries is how many false deliveries are tried.
+// forgeries is the number of forged deliveries.
 const forgeries = 10_000
 
-// webhooks accepts a true delivery, the same one twice, and none that was touched in the smallest
-// way.
+// webhooks checks that a genuine delivery is accepted, that its repetition has the same event id,
+// and that old or changed deliveries are rejected.
 func webhooks(ctx context.Context, s Subject) error {
 	w, ok := s.Provider.(bank.Webhooker)
 	if !ok {
@@ -57,7 +57,7 @@ func webhooks(ctx context.Context, s Subject) error {
 	return nil
 }
 
-// forge changes a delivery so that its meaning or its bytes are others.
+// forge changes a delivery so that its meaning or its bytes differ.
 func forge(r *rand.Rand, header http.Header, body []byte) (http.Header, []byte, string) {
 	h, b := header.Clone(), slices.Clone(body)
 	var names []string
@@ -74,7 +74,7 @@ func forge(r *rand.Rand, header http.Header, body []byte) (http.Header, []byte, 
 		return h, b, "a bit of the body"
 	case 1:
 		var out bytes.Buffer
-		_ = json.Indent(&out, b, "", "   ") // an empty body is a forgery too
+		_ = json.Indent(&out, b, "", "   ") // an empty body is also a forgery
 		return h, out.Bytes(), "the same JSON, formatted differently"
 	case 2:
 		return h, append(b, " \n\t"[r.IntN(3)]), "an additional space"
@@ -82,7 +82,7 @@ func forge(r *rand.Rand, header http.Header, body []byte) (http.Header, []byte, 
 		h.Del(name)
 		return h, b, "no signature"
 	case 4:
-		// The last character of base64 may hold bits that mean nothing, so it stays.
+		// The last character of base64 may contain unused bits, so it is not changed.
 		i := r.IntN(len(value) - 1)
 		was := value[i]
 		for value[i] == was {

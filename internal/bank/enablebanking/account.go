@@ -12,9 +12,9 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An account is one of a session, as it is stored.
+// An account is one account of a session, in its stored form.
 type account struct {
-	UID      string         `json:"uid"` // of this session alone
+	UID      string         `json:"uid"` // valid for this session only
 	Hash     string         `json:"hash"`
 	Name     string         `json:"name"`
 	Holder   string         `json:"holder"`
@@ -23,7 +23,7 @@ type account struct {
 	Type     string         `json:"type"`
 }
 
-// readAccounts reads the accounts of a new session, and leaves out those that cannot be asked for.
+// readAccounts reads the accounts of a new session. It leaves out accounts without valid ids.
 func readAccounts(raws []json.RawMessage) []account {
 	var out []account
 	for _, raw := range raws {
@@ -45,17 +45,14 @@ func readAccounts(raws []json.RawMessage) []account {
 		if json.Unmarshal(raw, &w) != nil || !bank.IsID(string(w.UID)) || !bank.IsID(string(w.Hash)) {
 			continue
 		}
-		currency, err := money.ParseCurrency(string(w.Currency))
-		if err != nil {
-			currency = ""
-		}
+		currency, _ := money.ParseCurrency(string(w.Currency)) // "" if it is not a currency
 		out = append(out, account{
 			UID: string(w.UID), Hash: string(w.Hash), Holder: string(w.Name), Currency: currency, Type: string(w.Type),
 			Name: string(cmp.Or(w.Details, w.Product, w.Name, w.AccountID.IBAN, "Account")),
 			Mask: mask(string(cmp.Or(w.AccountID.IBAN, w.AccountID.Other.ID))),
 		})
 	}
-	// The parts of one account in several currencies have one hash.
+	// The parts of one account in several currencies have the same hash.
 	same := slices.Clone(out)
 	for i, a := range same {
 		if slices.ContainsFunc(same, func(b account) bool { return b.Hash == a.Hash && b.Currency != a.Currency }) {
@@ -65,7 +62,7 @@ func readAccounts(raws []json.RawMessage) []account {
 	return out
 }
 
-// mask is the last four characters of an account's number.
+// mask returns the last four characters of an account's number.
 func mask(number string) string {
 	number = strings.ReplaceAll(number, " ", "")
 	if len(number) < 4 || strings.Trim(number, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*") != "" {
@@ -74,14 +71,14 @@ func mask(number string) string {
 	return number[len(number)-4:]
 }
 
-// kinds are the types of accounts of ISO 20022.
+// kinds maps the account types of ISO 20022.
 var kinds = map[string][2]string{
 	"CACC": {bank.Depository, "checking"}, "TRAN": {bank.Depository, "checking"}, "CASH": {bank.Depository, "checking"},
 	"SVGS": {bank.Depository, "savings"}, "ODFT": {bank.Depository, "checking"},
 	"MOMA": {bank.Depository, "money market"}, "CARD": {bank.Credit, "credit card"}, "LOAN": {bank.Loan, ""},
 }
 
-// debt reports whether what the account holds is owed.
+// debt reports whether the account's balance is a debt.
 func (a account) debt() bool { return kinds[a.Type][0] == bank.Credit || kinds[a.Type][0] == bank.Loan }
 
 func (a account) ours() bank.Account {
@@ -95,7 +92,7 @@ func (a account) ours() bank.Account {
 	return out
 }
 
-// A balance is one of several that banks state for an account.
+// A balance is one of several balances that a bank states for an account.
 type balance struct {
 	Type   bank.OptionalString `json:"balance_type"`
 	Date   bank.OptionalString `json:"reference_date"`
@@ -105,14 +102,14 @@ type balance struct {
 	} `json:"balance_amount"`
 }
 
-// Balances in the order in which they are preferred: what is booked says what the account holds;
-// what is available may include an overdraft.
+// Types of balances in order of preference. A booked balance is what the account contains; an
+// available one may include an overdraft.
 var (
 	booked    = []string{"ITBD", "CLBD", "PRCD", "XPCD"}
 	available = []string{"ITAV", "CLAV", "FWAV"}
 )
 
-// settle puts the best of the balances into an account.
+// settle sets the best of the listed balances in an account.
 func (a account) settle(out *bank.Account, listed []balance) {
 	out.Current, out.Available = a.best(listed, booked), a.best(listed, available)
 	if out.Current != nil && a.debt() {
@@ -129,7 +126,7 @@ func (a account) best(listed []balance, kinds []string) *money.Amount {
 				string(b.Amount.Currency) != string(a.Currency) {
 				continue
 			}
-			day, _ := bank.ParseDay(string(b.Date)) // zero if it does not say
+			day, _ := bank.ParseDay(string(b.Date)) // zero if it states none
 			amount, err := bank.ParseAmount(b.Amount.Amount)
 			if err == nil && (found == nil || day.After(newest)) {
 				found, newest = &amount, day

@@ -25,24 +25,25 @@ const (
 	name    = "enablebanking"
 	title   = "Enable Banking"
 	baseURL = "https://api.enablebanking.com"
-	// Rows appear late, so these days are read again.
+	// Rows may appear late, so these days are read again.
 	windowDays = 30
-	// The margin before a window is read too, so that a row whose day moved to just before it does
-	// not look removed.
+	// These days before a window are read too: otherwise a row whose date moved to just before the
+	// window would seem removed.
 	marginDays = 3
-	// The law lets a program ask each account four times a day, and a person as often as they like.
+	// By law a program may request each account's data four times a day, and a person any number of
+	// times.
 	dailyLoops = 4
-	// A bank is asked while the call waits.
+	// The bank is called while coffer's call waits.
 	callTimeout = 2 * time.Minute
 	tokenLife   = time.Hour
 )
 
 // A Config is an installation's configuration of Enable Banking.
 type Config struct {
-	Application string           // its id
+	Application string           // the application's id
 	Key         []byte           // the application's RSA key, in PEM
-	Redirect    string           // the address that is registered; "" if it is coffer's own
-	BaseURL     string           // of a simulator; "" for Enable Banking
+	Redirect    string           // the registered redirect address; "" if it is coffer's own
+	BaseURL     string           // the address of a simulator; "" for Enable Banking
 	Now         func() time.Time // time.Now if nil
 }
 
@@ -52,7 +53,7 @@ type EnableBanking struct {
 	application string
 	key         *rsa.PrivateKey
 	redirect    string
-	plain       bool // a simulator's pages have no certificate
+	plain       bool // whether pages may use plain HTTP, as a simulator's do
 	now         func() time.Time
 }
 
@@ -88,7 +89,7 @@ func New(c Config) (*EnableBanking, error) {
 	}, nil
 }
 
-// readKey reads an RSA key as the control panel and openssl write it.
+// readKey reads an RSA key in the formats of the control panel and openssl.
 func readKey(text []byte) (*rsa.PrivateKey, error) {
 	wrong := errs.New(errs.ProviderNotConfig,
 		"the private key of %s must be an RSA key in PEM format: the file that the control panel gave you", title)
@@ -117,7 +118,7 @@ func (e *EnableBanking) Traits() bank.Traits {
 	}
 }
 
-// token is the proof that a call is the application's.
+// token returns the JWT that authenticates a call of the application.
 func (e *EnableBanking) token() (string, error) {
 	now := e.now()
 	head, err := json.Marshal(map[string]string{"typ": "JWT", "alg": "RS256", "kid": e.application})
@@ -142,8 +143,9 @@ func (e *EnableBanking) token() (string, error) {
 	return plain + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// call asks Enable Banking and reads the answer. A bank wants to know about a person all it asks
-// for or nothing, so that a call that lacks something is made again without.
+// call calls Enable Banking and decodes the response. Some banks require more data about a person
+// than coffer sends, or none. If a bank rejects the data as incomplete, the call is repeated
+// without the person.
 func (e *EnableBanking) call(ctx context.Context, method, path string, person *bank.Person, in, out any) error {
 	token, err := e.token()
 	if err != nil {
@@ -193,8 +195,8 @@ func (e *EnableBanking) Test(ctx context.Context) error {
 	return nil
 }
 
-// credentials is the stored form of a connection. Each session has its own ids for the accounts; an
-// account is recognized in the next session by its hash.
+// credentials is the stored form of a connection. Each session has its own ids for the accounts; in
+// the next session, an account is recognized by its hash.
 type credentials struct {
 	Session  string    `json:"session_id"`
 	Bank     string    `json:"aspsp"`

@@ -24,7 +24,7 @@ var lastDay = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 const redirect = "https://coffer.example/link/return"
 
-// start runs a simulator, and a client that is set up for it.
+// start runs a simulator, and a client that is configured for it.
 func start(t *testing.T, o banks.EnableBankingOptions) (*banks.EnableBanking, *enablebanking.EnableBanking) {
 	t.Helper()
 	o.Household = household.Options{Transactions: 1000, Years: 1, End: lastDay}
@@ -81,7 +81,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// theBank is the simulator as the suite moves it.
+// theBank adapts the simulator to the conformance suite.
 type theBank struct {
 	t   *testing.T
 	sim *banks.EnableBanking
@@ -93,8 +93,9 @@ var codes = map[string]string{
 	"clothing": "5651", "health": "5912", "entertainment": "7832", "phone": "4814", "utilities": "4900",
 }
 
-// id is the nth row's of the day, amount and balance, or words. It is written here again: a change of
-// it would duplicate every household's rows.
+// id returns the expected id of a row: a hash of its day, its amount, its balance or words, and its
+// count. The code is repeated here because a change of the ids would duplicate every household's
+// rows.
 func id(t bank.Transaction, count map[string]int) string {
 	kind, last := "posted", fmt.Sprintf("%q %q", t.Name.Plain(), t.Detail.Plain())
 	if t.Pending {
@@ -126,7 +127,7 @@ func (b *theBank) Truth() ([]bank.Transaction, []bank.Account) {
 			row.Balance = &after
 		}
 		row.ProviderID = id(row, count)
-		row.Balance = nil // the suite does not compare it
+		row.Balance = nil // the suite does not compare balances
 		rows = append(rows, row)
 	}
 	for _, a := range b.sim.Book().Accounts() {
@@ -165,8 +166,8 @@ func (b *theBank) Add(n int) {
 	}
 }
 
-// Churn stays within the days that are read again. All references are new afterwards, and some
-// payments are booked late.
+// Churn changes only days that are read again. All references are new afterwards, and some payments
+// are booked late.
 func (b *theBank) Churn() {
 	book := b.sim.Book()
 	for i, r := range book.Pending() {

@@ -1,6 +1,7 @@
 package enablebanking
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -20,7 +21,7 @@ const (
 		"sync tries again"
 )
 
-// The codes of Enable Banking by what follows from them. The rest depends on the status.
+// The codes of Enable Banking, grouped by their consequence. For other codes the status decides.
 var (
 	ended = []string{
 		"EXPIRED_SESSION", "REVOKED_SESSION", "WRONG_SESSION_STATUS", "ASPSP_PSU_ACTION_REQUIRED",
@@ -32,13 +33,13 @@ var (
 	closed = "CLOSED_SESSION"
 )
 
-// refused returns the error of a response that is not a success.
+// refused returns the error for a response that is not a success.
 func (e *EnableBanking) refused(a bank.Answer) error {
 	var body struct {
-		Code  json.RawMessage     `json:"code"` // a number in most answers
+		Code  json.RawMessage     `json:"code"` // a number in most responses
 		Error bank.OptionalString `json:"error"`
 	}
-	_ = json.Unmarshal(a.Body, &body) // a proxy's page says nothing
+	_ = json.Unmarshal(a.Body, &body) // a proxy's page contains no code
 	code := bank.Code(string(body.Error))
 	out := &bank.Error{
 		Provider: name, Class: bank.Later, Code: code, Status: a.Status, RetryAfter: a.RetryAfter(e.now()),
@@ -50,9 +51,7 @@ func (e *EnableBanking) refused(a bank.Answer) error {
 		out.Class, out.Advice = bank.Reauth, adviceSignIn
 	case a.Status == http.StatusTooManyRequests || code == "ASPSP_RATE_LIMIT_EXCEEDED":
 		out.Advice = "the bank's limit of requests is reached; coffer will retry"
-		if out.RetryAfter == 0 {
-			out.RetryAfter = 6 * time.Hour
-		}
+		out.RetryAfter = cmp.Or(out.RetryAfter, 6*time.Hour)
 	case slices.Contains(busy, code):
 		out.Advice = adviceBank
 	case slices.Contains(lacks, code):
@@ -72,15 +71,13 @@ func (e *EnableBanking) refused(a bank.Answer) error {
 			"report it"
 	default:
 		out.Advice = "Enable Banking is having problems; coffer will retry"
-		if out.RetryAfter == 0 {
-			out.RetryAfter = 5 * time.Minute
-		}
+		out.RetryAfter = cmp.Or(out.RetryAfter, 5*time.Minute)
 	}
 	return out
 }
 
-// aboutAccount reports whether a failure may be about one account: it is if the session is still
-// good.
+// aboutAccount reports whether a failure may be about one account only. It is not if the code means
+// that the session has ended.
 func aboutAccount(err error) bool {
 	f := bank.Classify(err)
 	if f.Code == closed || slices.Contains(ended, f.Code) {

@@ -20,9 +20,9 @@ import (
 
 const (
 	sessionLife = 30 * time.Minute
-	// Banks refuse a consent that would be a moment too long by their own clock.
+	// Banks reject a consent that is too long, even by a moment on their own clock.
 	consentMargin = 24 * time.Hour
-	// Asked for if a bank does not say how long it gives.
+	// Requested if a bank does not state its maximum.
 	consentUsual = 90 * 24 * time.Hour
 )
 
@@ -35,8 +35,8 @@ type aspsp struct {
 	Users   []bank.OptionalString `json:"psu_types"`
 }
 
-// institution is the bank as members choose it. Enable Banking names banks; names have blanks and
-// letters of all kinds.
+// institution returns the bank as members choose it. Enable Banking identifies banks by their
+// names, which may contain blanks and any letters.
 func (a aspsp) institution() bank.Institution {
 	out := bank.Institution{
 		ID: institutionID(a.Name, a.Country), Name: text.Name(a.Name), Country: a.Country,
@@ -54,7 +54,7 @@ func institutionID(name, country string) string {
 	return strings.ToUpper(country) + "-" + hex.EncodeToString(sum[:8])
 }
 
-// aspsps lists the banks of a country for private people.
+// aspsps lists the banks of a country for personal customers.
 func (e *EnableBanking) aspsps(ctx context.Context, country string) ([]aspsp, error) {
 	var out struct {
 		Banks []json.RawMessage `json:"aspsps"`
@@ -101,7 +101,7 @@ func (e *EnableBanking) Session(ctx context.Context, r bank.LinkRequest) (bank.S
 	return e.begin(ctx, r, country, func(a aspsp) bool { return institutionID(a.Name, a.Country) == r.Institution })
 }
 
-// Relink implements [bank.Relinker]: the member consents again, to a new session.
+// Relink implements [bank.Relinker]: the member consents again, in a new session.
 func (e *EnableBanking) Relink(ctx context.Context, c bank.Credentials, r bank.LinkRequest) (bank.Session, error) {
 	creds, err := e.open(c)
 	if err != nil {
@@ -143,14 +143,15 @@ func (e *EnableBanking) begin(ctx context.Context, r bank.LinkRequest, country s
 	return bank.Session{Token: state, URL: out.URL, ExpiresAt: e.now().Add(sessionLife)}, nil
 }
 
-// validUntil is how long coffer asks to be let in.
+// validUntil returns the end of the consent that coffer requests.
 func (e *EnableBanking) validUntil(a aspsp) time.Time {
 	longest := cmp.Or(a.institution().Consent, consentUsual)
 	margin := min(consentMargin, longest/10)
 	return e.now().UTC().Add(longest - margin).Truncate(time.Second)
 }
 
-// Exchange implements [bank.Linker]. Given is what the bank's page led back with.
+// Exchange implements [bank.Linker]. Given are the parameters with which the bank's page redirected
+// back.
 func (e *EnableBanking) Exchange(ctx context.Context, _ string, given json.RawMessage) (bank.Linked, error) {
 	var in struct {
 		Code  string `json:"code"`
@@ -204,7 +205,7 @@ func (e *EnableBanking) Exchange(ctx context.Context, _ string, given json.RawMe
 	if err != nil {
 		return bank.Linked{}, err
 	}
-	ends, _ := time.Parse(time.RFC3339, out.Access.ValidUntil) // zero if it does not say
+	ends, _ := time.Parse(time.RFC3339, out.Access.ValidUntil) // zero if it states none
 	return bank.Linked{
 		Credentials: stored, ConnectionID: "", InstitutionID: institutionID(creds.Bank, creds.Country),
 		InstitutionName: text.Name(creds.Bank), ConsentEnds: ends,

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// pull reads a whole loop.
+// pull reads a complete loop.
 func pull(t *testing.T, p *enablebanking.EnableBanking, c bank.Credentials, at bank.Position) (out bank.Page) {
 	t.Helper()
 	for {
@@ -77,8 +77,8 @@ func TestEveryError(t *testing.T) {
 	}
 }
 
-// A bank that refuses one account leaves the others alone, and so does one that has cut its list.
-// The session is asked whether it has ended, because the answer may be the same.
+// If a bank rejects one account, or cuts its list, the other accounts are still read. The client
+// asks whether the session has ended, because that may cause the same response.
 func TestOneAccount(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.EnableBankingOptions{})
@@ -98,7 +98,7 @@ func TestOneAccount(t *testing.T) {
 	}
 }
 
-// Continuation keys end, whatever the bank makes of them; a list that was cut is not complete.
+// Reading ends whatever the bank does with continuation keys. A list that was cut is not complete.
 func TestContinuationKeys(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.EnableBankingOptions{PageSize: 20})
@@ -111,7 +111,7 @@ func TestContinuationKeys(t *testing.T) {
 		if calls := sim.Calls("/accounts/") - before; calls > 4*len(all.Accounts) {
 			t.Errorf("%s: %d calls", way, calls)
 		}
-		for _, a := range all.Accounts { // each is complete or in trouble; more than one page cannot be complete
+		for _, a := range all.Accounts { // with more than one page it cannot be complete
 			n := 0
 			for _, row := range all.Transactions {
 				if row.AccountID == a.ProviderID {
@@ -129,7 +129,7 @@ func TestContinuationKeys(t *testing.T) {
 		if len(got.Transactions) == 0 || len(got.Troubles) == 0 {
 			t.Errorf("%s: %d rows, %d troubles", way, len(got.Transactions), len(got.Troubles))
 		}
-		// what was listed has the same ids as in a whole list
+		// the rows have the same ids as in a complete list
 		for _, row := range got.Transactions {
 			if !slices.ContainsFunc(all.Transactions, func(x bank.Transaction) bool { return x.ProviderID == row.ProviderID }) {
 				t.Errorf("%s: %s is new", way, row.ProviderID)
@@ -142,8 +142,7 @@ func TestContinuationKeys(t *testing.T) {
 	}
 }
 
-// A bank that lists fewer days than it was asked for is asked for less, and nothing before them
-// counts as read.
+// If a bank rejects a period, the client requests a shorter one. Earlier days do not count as read.
 func TestShorterPeriods(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.EnableBankingOptions{})
@@ -169,7 +168,7 @@ func TestShorterPeriods(t *testing.T) {
 	}
 }
 
-// A row is what its day, amount and balance or words say; the bank's references decide nothing.
+// A row is identified by its day, amount and balance or words. The bank's references do not matter.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.EnableBankingOptions{})
@@ -247,7 +246,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// What a row says, in the ways in which banks say it.
+// The contents of a row, in the different forms that banks use.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	_, p := start(t, banks.EnableBankingOptions{})
@@ -294,7 +293,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The key is an RSA key in either format, and no error shows one that is not.
+// The key may be in either format of RSA keys. No error shows an invalid key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	sim, _ := start(t, banks.EnableBankingOptions{})
@@ -322,7 +321,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// The consent is asked for as long as the bank gives it, less a margin.
+// The requested consent is as long as the bank allows, minus a margin.
 func TestConsent(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.EnableBankingOptions{})
@@ -336,8 +335,8 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// Four loops a day are the bank's limit, and a person's do not count. A bank that wants to know
-// more about a person is asked without.
+// The bank's limit is four loops a day, and loops for a person do not count. If a bank requires
+// more data about a person, the call is repeated without the person.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.EnableBankingOptions{Daily: 4})

@@ -40,11 +40,11 @@ type transaction struct {
 	} `json:"bank_transaction_code"`
 }
 
-// skip marks a row that moved no money: it is planned, refused, or only reserved.
+// skip marks a row that moved no money: it is planned, rejected or only reserved.
 const skip bank.Reason = "skip"
 
-// readTransaction reads a row of an account, or returns the reason why it cannot; a row that is to
-// be left out has the reason skip. What it returns has no id yet.
+// readTransaction reads a row of an account, or returns the reason why it cannot. For a row that
+// must be left out, the reason is skip. The returned transaction has no id yet.
 func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason) {
 	out := bank.Transaction{AccountID: a.ProviderID, Currency: a.Currency}
 	var row transaction
@@ -69,7 +69,7 @@ func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason)
 	if err != nil {
 		return out, bank.BadAmount
 	}
-	if value.IsNeg() { // the indicator says which way, whatever the sign
+	if value.IsNeg() { // the indicator gives the direction, whatever the sign
 		value = value.Neg()
 	}
 	switch row.Direction {
@@ -105,7 +105,8 @@ func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason)
 	return out, ""
 }
 
-// words are the name of a row and its purpose: the other party's name, or else the bank's own text.
+// words returns the name of a row and its purpose. The name is the other party's or else the bank's
+// own text.
 func (t transaction) words(out money.Amount) (name, detail text.Untrusted) {
 	other := t.Creditor
 	if out.IsNeg() {
@@ -117,7 +118,7 @@ func (t transaction) words(out money.Amount) (name, detail text.Untrusted) {
 	var lines []bank.OptionalString
 	if json.Unmarshal(t.Purpose, &lines) != nil {
 		var one bank.OptionalString
-		_ = json.Unmarshal(t.Purpose, &one) // anything but text says nothing
+		_ = json.Unmarshal(t.Purpose, &one) // if it is not text, it is ignored
 		lines = []bank.OptionalString{one}
 	}
 	var parts []string
@@ -139,13 +140,14 @@ func (t transaction) words(out money.Amount) (name, detail text.Untrusted) {
 	return name, detail
 }
 
-// tags are what German banks put before the parts of a purpose. Other words with a plus are not
-// tags.
+// tags are the markers that German banks put before the parts of a purpose. Other words with a plus
+// are not tags.
 var tags = []string{
 	"EREF+", "KREF+", "MREF+", "CRED+", "DEBT+", "COAM+", "OAMT+", "SVWZ+", "ABWA+", "ABWE+", "IBAN+", "BIC+",
 }
 
-// purpose is the part of a tagged purpose that is meant for people, or all of one without tags.
+// purpose returns the part of a tagged purpose that is meant for people. A purpose without tags is
+// returned completely.
 func purpose(s string) string {
 	_, after, found := strings.Cut(s, "SVWZ+")
 	if !found {
@@ -162,9 +164,9 @@ func purpose(s string) string {
 	return strings.TrimSpace(after)
 }
 
-// identity is what makes a row the one that it is, without its count: its day, its amount, and the
-// balance after it, or else its words. References of the bank are no part of it: they are missing
-// on the first day, are positions in the list, or differ between two answers.
+// identity returns the content that identifies a row: its day, its amount, and the balance after it
+// or else its text. Equal rows have the same identity. The bank's references are not used: they may
+// be missing on the first day, be positions in the list, or differ between two responses.
 func identity(t bank.Transaction) string {
 	kind, last := "posted", fmt.Sprintf("%q %q", t.Name.Plain(), t.Detail.Plain())
 	if t.Pending {
@@ -176,7 +178,7 @@ func identity(t bank.Transaction) string {
 	return fmt.Sprintf("%s %s %s %s %s", kind, t.Date.Format(time.DateOnly), t.Amount, t.Currency, last)
 }
 
-// numbered is the id of the nth row of an identity.
+// numbered returns the id of the nth row with an identity.
 func numbered(identity string, n int) string { return hashID(fmt.Sprintf("%s %d", identity, n)) }
 
 func hashID(s string) string {
@@ -184,7 +186,7 @@ func hashID(s string) string {
 	return "EB-" + hex.EncodeToString(sum[:12])
 }
 
-// number gives rows of one account their ids.
+// number sets the ids of the rows of one account.
 func number(rows []bank.Transaction) {
 	count := map[string]int{}
 	for i, t := range rows {
@@ -194,17 +196,17 @@ func number(rows []bank.Transaction) {
 	}
 }
 
-// provenShare is how many of a hundred rows must continue from the balance of another one, before
-// balances say which rows are one payment.
+// provenShare is the percentage of rows that must continue from another row's balance. Below it,
+// the balances cannot show which rows are the same payment.
 const provenShare = 60
 
-// A step is a row as its balances see it.
+// A step is how a row moves the balance.
 type step struct {
 	day      time.Time
 	from, to int64
 }
 
-// stepOf is the step of a booked row that states a balance.
+// stepOf returns the step of a booked row that states a balance.
 func stepOf(t bank.Transaction) (step, bool) {
 	if t.Pending || t.Balance == nil || t.Amount.IsZero() {
 		return step{}, false
@@ -212,7 +214,7 @@ func stepOf(t bank.Transaction) (step, bool) {
 	return step{t.Date, t.Balance.Cents() + t.Amount.Cents(), t.Balance.Cents()}, true
 }
 
-// steps are all steps of an account.
+// steps are the steps of all rows of an account.
 type steps struct {
 	out, in map[int64]int // by balance
 	n       int
@@ -224,7 +226,7 @@ func (s *steps) add(x step, n int) {
 	s.n += n
 }
 
-// paths is how many paths the steps are, at least.
+// paths returns the minimum number of paths that the steps form.
 func (s *steps) paths() int {
 	n := 0
 	for at, leaving := range s.out {
@@ -233,15 +235,16 @@ func (s *steps) paths() int {
 	return max(n, min(s.n, 1))
 }
 
-// proven reports whether the balances are those after each row. Some banks state the day's last
-// one.
+// proven reports whether each balance is the one after its row. Some banks state the day's last
+// balance in every row instead.
 func (s *steps) proven() bool { return (s.n-s.paths())*100 >= s.n*provenShare }
 
-// single leaves out rows that are listed twice: some banks list a payment again under another
-// reference. Two real payments of one amount that end at one balance have between them what brought
-// the balance back, so that all rows together form one path of balances. A copy breaks the path,
-// and is left out if it is whole without. Where balances prove nothing, each row is a payment.
-// Around are rows that can't be read otherwise, whose balances belong to the path.
+// single leaves out copies: some banks list a payment twice, under another reference. If two equal
+// rows with the same balance are both real payments, other rows between them brought the balance
+// back. Then all rows together form one path of balances. A copy breaks this path, and single
+// leaves it out if the path is complete without it. If the balances prove nothing, each row counts
+// as a payment. The rows in around are unreadable in other respects, but their balances belong to
+// the path.
 func single(rows, around []bank.Transaction) []bank.Transaction {
 	all := steps{out: map[int64]int{}, in: map[int64]int{}}
 	for _, t := range around {
@@ -262,7 +265,7 @@ func single(rows, around []bank.Transaction) []bank.Transaction {
 		}
 	}
 	drop := map[step]int{}
-	for _, x := range copies { // each is a payment, unless the path is whole without it alone
+	for _, x := range copies { // keep each, unless only it breaks the path
 		before, proven := all.paths(), all.proven()
 		if all.add(x, 1); all.paths() > before && proven && (before == 1 || all.in[x.from] > 0) {
 			all.add(x, -1)

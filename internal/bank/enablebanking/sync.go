@@ -15,10 +15,10 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// maxPages bounds how many pages of one account are read. Banks give up to two years.
+// maxPages limits the pages that are read of one account. Banks return up to two years.
 const maxPages = 400
 
-// shorter are the periods that are asked for if a bank lists less, in days.
+// shorter lists the periods, in days, to request if a bank rejects a longer one.
 var shorter = []int{89, 60, 30}
 
 // Accounts implements [bank.Provider].
@@ -41,7 +41,7 @@ func (c credentials) ours() []bank.Account {
 	return out
 }
 
-// alive returns an error if the session no longer lets coffer in. It asks no bank.
+// alive returns an error if the session no longer gives access. The call does not reach the bank.
 func (e *EnableBanking) alive(ctx context.Context, c credentials) error {
 	var out struct {
 		Status string `json:"status"`
@@ -65,8 +65,8 @@ func (e *EnableBanking) alive(ctx context.Context, c credentials) error {
 	}
 }
 
-// excuse returns nil if a failure is about one account alone. Some banks refuse an account for
-// good, with the answer of a session that has ended.
+// excuse returns nil if a failure is about one account only. Some banks permanently reject an
+// account with the same response as for an ended session, so excuse checks the session.
 func (e *EnableBanking) excuse(ctx context.Context, c credentials, err error) error {
 	if !aboutAccount(err) {
 		return err
@@ -74,8 +74,8 @@ func (e *EnableBanking) excuse(ctx context.Context, c credentials, err error) er
 	return e.alive(ctx, c)
 }
 
-// Pull implements [bank.Provider]. Each page is one account, with everything that the bank lists of
-// it: which rows are the same, all of them decide together.
+// Pull implements [bank.Provider]. Each page has one account with all rows that the bank lists,
+// because only all rows together show which of them are copies.
 func (e *EnableBanking) Pull(ctx context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {
 	creds, err := e.open(c)
 	if err != nil {
@@ -117,8 +117,8 @@ func (e *EnableBanking) Pull(ctx context.Context, c bank.Credentials, at bank.Po
 	return page, nil
 }
 
-// balances reads the balances of an account. If the bank does not state them, the account is listed
-// without.
+// balances reads the balances of an account. If only this account fails, it stays in the list
+// without balances.
 func (e *EnableBanking) balances(ctx context.Context, c credentials, a account, person *bank.Person,
 	out *bank.Account,
 ) error {
@@ -180,7 +180,7 @@ func (e *EnableBanking) account(ctx context.Context, c credentials, a account, a
 		if t.Date.Before(oldest) {
 			oldest = t.Date
 		}
-		// the days before are read for the balances in them, which say which rows are one payment
+		// earlier days were only read because their balances help to find copies
 		if !t.Date.Before(at.From) {
 			page.Transactions = append(page.Transactions, t)
 		}
@@ -201,15 +201,15 @@ func (e *EnableBanking) account(ctx context.Context, c credentials, a account, a
 	return nil
 }
 
-// A listing is what a bank lists of an account.
+// A listing holds the rows that a bank lists for an account.
 type listing struct {
 	rows  []json.RawMessage
-	since time.Time // the first day that was asked for; zero if that was all there is
+	since time.Time // the first requested day; zero if all rows were requested
 	whole bool
 }
 
-// list reads the rows of an account from some days before that day on. If the bank lists less, it
-// is asked for less.
+// list reads the rows of an account from some days before from on. If the bank rejects the period,
+// it requests shorter ones.
 func (e *EnableBanking) list(ctx context.Context, a account, from time.Time, person *bank.Person) (listing, error) {
 	today := e.now().UTC().Truncate(24 * time.Hour)
 	starts := []time.Time{{}}
@@ -228,11 +228,11 @@ func (e *EnableBanking) list(ctx context.Context, a account, from time.Time, per
 		}
 		return got, err
 	}
-	return listing{}, nil // there is always a start
+	return listing{}, nil // never reached: there is always a start
 }
 
-// pages reads all pages of a period. Banks repeat a key, or ignore it and list the first page
-// again: both end the list, and it is not whole.
+// pages reads all pages of a period. Some banks repeat a continuation key, or ignore it and return
+// the first page again. Both end the list, which is then marked as incomplete.
 func (e *EnableBanking) pages(ctx context.Context, a account, start time.Time, person *bank.Person) (listing, error) {
 	query := url.Values{}
 	if start.IsZero() {
@@ -252,7 +252,7 @@ func (e *EnableBanking) pages(ctx context.Context, a account, start time.Time, p
 			f := bank.Classify(err)
 			if n > 0 && f.Code != period && (f.Status == http.StatusBadRequest ||
 				f.Status == http.StatusUnprocessableEntity) {
-				return out, nil // the bank rejects its own key
+				return out, nil // the bank rejects its own continuation key
 			}
 			return listing{}, err
 		}

@@ -11,7 +11,7 @@ import (
 
 const mutation = "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION"
 
-// A verdict is what an error code means for us.
+// A verdict is how coffer handles an error code.
 type verdict struct {
 	class   bank.Class
 	advice  string
@@ -67,7 +67,7 @@ var (
 	again = verdict{class: bank.Permanent, advice: "this link session was used or has expired; start a new one"}
 )
 
-// verdicts holds the codes that say more than their type does.
+// verdicts lists the codes that are more specific than their type.
 var verdicts = map[string]verdict{
 	"ITEM_LOGIN_REQUIRED":         signIn,
 	"INVALID_CREDENTIALS":         signIn,
@@ -118,7 +118,7 @@ var verdicts = map[string]verdict{
 	noSuchKey:              again,
 }
 
-// types decides about codes that are not among the verdicts: lists of codes grow.
+// types decides for codes that are not among the verdicts, because Plaid adds new codes.
 var types = map[string]verdict{
 	"RATE_LIMIT_EXCEEDED": limited,
 	"API_ERROR":           passing,
@@ -130,14 +130,14 @@ var types = map[string]verdict{
 	"INVALID_INPUT":       wrong,
 }
 
-// A failure is Plaid's error object, as far as it is read: its messages are for nobody.
+// A failure is the part of Plaid's error object that coffer reads. It leaves out the messages.
 type failure struct {
 	Type      string `json:"error_type"`
 	Code      string `json:"error_code"`
 	RequestID string `json:"request_id"`
 }
 
-// judge decides by code, then by type, then by status.
+// judge decides by the code, then by the type, then by the status.
 func judge(f failure, status int) *bank.Error {
 	v, known := verdicts[f.Code]
 	if !known {
@@ -163,12 +163,12 @@ func judge(f failure, status int) *bank.Error {
 	return e
 }
 
-// isRequest matches the ids that Plaid gives to requests. A longer text, or one with dashes as in
-// tokens, may be a repeated token.
+// isRequest matches Plaid's request ids. A longer text, or one with dashes as in tokens, may be a
+// repeated token.
 var isRequest = regexp.MustCompile(`^[A-Za-z0-9]{1,20}$`)
 
-// refused is the error of an answer that is not 200. A body that is not Plaid's, such as a proxy's
-// page, leaves the status to decide.
+// refused returns the error for a response that is not 200. If the body is not Plaid's, such as a
+// proxy's page, the status decides.
 func (p *Plaid) refused(a bank.Answer) error {
 	var f failure
 	if json.Unmarshal(a.Body, &f) != nil {

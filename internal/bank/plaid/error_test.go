@@ -11,7 +11,7 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// TestEveryErrorCode has the codes of Plaid's documentation, and a few that it does not have.
+// TestEveryErrorCode tests the codes of Plaid's documentation, and a few unknown ones.
 func TestEveryErrorCode(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.PlaidOptions{})

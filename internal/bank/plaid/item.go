@@ -17,7 +17,7 @@ type accountsOptions struct {
 	AccountIDs []string `json:"account_ids,omitempty"`
 }
 
-// Accounts implements [bank.Provider]. The balances are those that Plaid last read.
+// Accounts implements [bank.Provider]. The balances are the last ones that Plaid has read.
 func (p *Plaid) Accounts(ctx context.Context, c bank.Credentials) ([]bank.Account, error) {
 	return p.accounts(ctx, "/accounts/get", c, nil, 0)
 }

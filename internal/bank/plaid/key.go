@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	keyFresh  = time.Hour      // after which a known key is asked for again: it may have been revoked
-	keyStale  = 24 * time.Hour // after which it is trusted no longer where Plaid cannot be asked
-	askAgain  = time.Minute    // between two questions about keys that are not known
+	keyFresh  = time.Hour      // then a known key is requested again: it may have been revoked
+	keyStale  = 24 * time.Hour // then it is no longer trusted if Plaid cannot be reached
+	askAgain  = time.Minute    // pause between two requests for unknown keys
 	keyLength = 32             // bytes of a coordinate on P-256
 	noSuchKey = "INVALID_WEBHOOK_VERIFICATION_KEY_ID"
 )
 
-// A keyring holds the keys that Plaid signs webhooks with. Anyone can make up a key id, so that
-// questions about unknown ones are rationed: a true delivery that meets an empty ration is sent
-// again by Plaid.
+// A keyring holds the keys with which Plaid signs webhooks. Anyone can invent a key id, so requests
+// for unknown keys are limited to one per askAgain. If the limit rejects a genuine delivery, Plaid
+// sends it again.
 type keyring struct {
 	mu    sync.Mutex
 	keys  map[string]*key
-	asked time.Time // when an unknown key was last asked for
-	about string    // which one that is, while the answer is not there
+	asked time.Time // when an unknown key was last requested
+	about string    // the id of the key that is being requested
 	done  chan struct{}
 }
 
 type key struct {
 	public *ecdsa.PublicKey
-	at     time.Time // when Plaid last vouched for it
-	tried  time.Time // when it was last asked for again
+	at     time.Time // when Plaid last confirmed it
+	tried  time.Time // when it was last requested again
 }
 
-// find returns the key with that id, or nil if Plaid has none that is still in use. An error means
-// that nothing is known.
+// find returns the key with that id, or nil if Plaid has no such key in use. An error means that
+// the answer is not known.
 func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	now := p.now()
 	r := &p.keys
@@ -48,7 +48,7 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 		now.Sub(known.tried) < askAgain:
 		defer r.mu.Unlock()
 		return known.public, nil
-	case known == nil && r.about == kid: // the first deliveries of a new key come together
+	case known == nil && r.about == kid: // several deliveries with a new key arrive together
 		done := r.done
 		r.mu.Unlock()
 		select {
@@ -101,7 +101,7 @@ func unknownYet() error {
 	}
 }
 
-// answered lets those go on who wait for the answer about an unknown key.
+// answered wakes the callers that wait for the response about an unknown key.
 func (r *keyring) answered(done chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +111,8 @@ func (r *keyring) answered(done chan struct{}) {
 	close(done)
 }
 
-// fetchKey asks Plaid; a key that has expired, or is no key for ES256, is nil.
+// fetchKey requests a key from Plaid. It returns nil for a key that has expired or is not for
+// ES256.
 func (p *Plaid) fetchKey(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	var out struct {
 		Key struct {
@@ -130,7 +131,7 @@ func (p *Plaid) fetchKey(ctx context.Context, kid string) (*ecdsa.PublicKey, err
 	return point(k.X, k.Y), nil
 }
 
-// point is the key with these coordinates, nil if they are none of the curve's.
+// point returns the key with these coordinates, or nil if they are not on the curve.
 func point(x, y string) *ecdsa.PublicKey {
 	raw := []byte{4} // uncompressed
 	for _, s := range []string{x, y} {

@@ -53,8 +53,8 @@ func (p *Plaid) Session(ctx context.Context, r bank.LinkRequest) (bank.Session, 
 	return p.session(ctx, in)
 }
 
-// Test implements [bank.Tester]: an unused session costs nothing, and creating one requires all
-// settings to be right.
+// Test implements [bank.Tester]: it creates a session, which requires all settings to be right. An
+// unused session costs nothing.
 func (p *Plaid) Test(ctx context.Context) error {
 	_, err := p.Session(ctx, bank.LinkRequest{User: "configuration-test"})
 	return err
@@ -77,7 +77,7 @@ func (p *Plaid) Relink(ctx context.Context, c bank.Credentials, r bank.LinkReque
 func (p *Plaid) link(r bank.LinkRequest) linkRequest {
 	in := linkRequest{ClientName: p.title, Language: p.language, CountryCodes: p.countries, User: linkUser{r.User}}
 	if p.environment == "production" && !strings.HasPrefix(r.Redirect, "https://") {
-		r.Redirect = "" // Plaid would refuse the session; without it the member closes the page by hand
+		r.Redirect = "" // Plaid would reject the session; without it the member closes the page
 	}
 	if r.Hosted {
 		in.Hosted = &linkHosted{r.Redirect, int(hostedLife / time.Second)}
@@ -105,7 +105,7 @@ func (p *Plaid) session(ctx context.Context, in linkRequest) (bank.Session, erro
 	}, nil
 }
 
-// Exchange implements [bank.Linker]: a public token becomes an access token, once.
+// Exchange implements [bank.Linker]: a public token is exchanged once for an access token.
 func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (bank.Linked, error) {
 	var in struct {
 		PublicToken string `json:"public_token"`
@@ -126,12 +126,13 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 		return bank.Linked{}, err
 	}
 	out := bank.Linked{Credentials: stored, ConnectionID: creds.ItemID}
-	// The public token is spent, so the connection stands also where its bank's name does not come.
+	// The public token cannot be used again, so a missing bank name must not fail the exchange.
 	out.InstitutionID, out.InstitutionName = p.institution(ctx, creds)
 	return out, nil
 }
 
-// institution returns the bank of an item, as far as Plaid names it.
+// institution returns the id and the name of an item's bank. They are empty if Plaid does not
+// report them.
 func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Untrusted) {
 	var out struct {
 		Item struct {
@@ -146,7 +147,7 @@ func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Un
 	return string(out.Item.ID), text.Name(string(out.Item.Name))
 }
 
-// added is an item that Link created, as reported in the page and in a hosted session.
+// added is an item that Link created, as the page and a hosted session report it.
 type added struct {
 	PublicToken string `json:"public_token"`
 	Institution struct {
@@ -171,7 +172,8 @@ func (p *Plaid) Glimpse(given json.RawMessage) (string, []bank.Account) {
 	return string(in.Institution.ID), accounts
 }
 
-// Widget implements [bank.Embedder]. Plaid serves it only from its own host, and without a version.
+// Widget implements [bank.Embedder]. Plaid serves its widget only from its own host, and without a
+// version.
 func (p *Plaid) Widget() bank.Widget {
 	return bank.Widget{
 		Script: cdn + "link/v2/stable/link-initialize.js", Frames: []string{cdn}, Assets: []string{cdn},

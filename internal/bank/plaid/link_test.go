@@ -51,7 +51,8 @@ func TestLinkInThePage(t *testing.T) {
 	}
 }
 
-// TestExchangeWithoutTheBanksName keeps a connection whose public token is spent.
+// TestExchangeWithoutTheBanksName: the exchange succeeds without the bank's name, because the
+// public token cannot be used again.
 func TestExchangeWithoutTheBanksName(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.PlaidOptions{})
@@ -163,7 +164,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"client":      func(c *plaid.Config) { c.ClientID = "" },
 		"secret":      func(c *plaid.Config) { c.Secret = "" },
 		"http":        func(c *plaid.Config) { c.BaseURL = "http://plaid.example" },
-		"name":        func(c *plaid.Config) { c.BaseURL = "http://localhost:80" }, // a name may lead elsewhere
+		"name":        func(c *plaid.Config) { c.BaseURL = "http://localhost:80" }, // it may resolve to any address
 		"path":        func(c *plaid.Config) { c.BaseURL = "https://plaid.example/v2" },
 		"user":        func(c *plaid.Config) { c.BaseURL = "https://me:you@plaid.example" },
 		"other":       func(c *plaid.Config) { c.BaseURL = "ftp://127.0.0.1" },

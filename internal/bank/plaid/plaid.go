@@ -17,10 +17,10 @@ const (
 	name     = "plaid"
 	title    = "Plaid"
 	version  = "2020-09-14"
-	pageSize = 500 // what Plaid allows
-	// History must be asked for when an item is made: it cannot be raised later.
+	pageSize = 500 // Plaid's maximum
+	// The history length must be set when an item is created: it cannot be raised later.
 	historyDays = 730
-	liveTimeout = 60 * time.Second // of calls that wait for the bank
+	liveTimeout = 60 * time.Second // timeout of calls that wait for the bank
 )
 
 // A Config is an installation's configuration of Plaid.
@@ -38,7 +38,7 @@ type Config struct {
 // A Plaid is the provider.
 type Plaid struct {
 	client      *bank.Client
-	sign        func(http.Header) // a closure, so that nothing that prints a Plaid prints its secret
+	sign        func(http.Header) // a closure, so that printing a Plaid does not print its secret
 	environment string
 	title       string
 	countries   []string
@@ -122,7 +122,7 @@ func (p *Plaid) open(c bank.Credentials) (out credentials, err error) {
 	return out, err
 }
 
-// post makes one call and decodes its answer into out.
+// post makes one call and decodes the response into out.
 func (p *Plaid) post(ctx context.Context, path string, in, out any, timeout time.Duration) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -146,8 +146,8 @@ func (p *Plaid) post(ctx context.Context, path string, in, out any, timeout time
 	return nil
 }
 
-// read is post for calls that need an item: it distinguishes a token of another environment from a
-// dead one.
+// read is post for calls about an item. It distinguishes a token of another environment from a dead
+// token.
 func (p *Plaid) read(ctx context.Context, path string, c credentials, in, out any, timeout time.Duration) error {
 	err := p.post(ctx, path, in, out, timeout)
 	if e := bank.Classify(err); err != nil && e.Code == "INVALID_ACCESS_TOKEN" &&

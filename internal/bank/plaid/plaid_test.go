@@ -18,7 +18,7 @@ import (
 
 const secret = "canary-of-the-installation"
 
-// start runs a simulator, and a client that is set up for it.
+// start runs a simulator, and a client that is configured for it.
 func start(t *testing.T, o banks.PlaidOptions) (*banks.Plaid, *plaid.Plaid) {
 	t.Helper()
 	o.ClientID, o.Secret = "client", secret
@@ -54,7 +54,7 @@ func connect(t *testing.T, sim *banks.Plaid, p *plaid.Plaid) (bank.Linked, *bank
 	return linked, book
 }
 
-// The bank's own text comes because it is asked for.
+// Rows contain the bank's own text, because the client requests it.
 func TestAsksForTheBanksText(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.PlaidOptions{Household: household.Options{Transactions: 300, Years: 1, Purposes: true}})
@@ -100,7 +100,7 @@ func subject(t *testing.T) banktest.Subject {
 	}
 }
 
-// theBank is the simulator as the suite moves it.
+// theBank adapts the simulator to the conformance suite.
 type theBank struct {
 	t    *testing.T
 	sim  *banks.Plaid

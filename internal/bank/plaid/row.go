@@ -27,7 +27,7 @@ type account struct {
 	} `json:"balances"`
 }
 
-// accountTypes are Plaid's words; brokerage is what investment was called once.
+// accountTypes maps Plaid's words; brokerage is an old name of investment.
 var accountTypes = map[bank.OptionalString]string{
 	"depository": bank.Depository, "credit": bank.Credit, "loan": bank.Loan, "investment": bank.Investment,
 	"brokerage": bank.Investment,
@@ -62,8 +62,8 @@ func balance(token json.RawMessage) *money.Amount {
 	return &a
 }
 
-// readCurrency takes the code that is there. Unofficial ones are codes of coins, some of which have
-// the shape of ISO's.
+// readCurrency reads the official or the unofficial code; both at once are an error. Unofficial
+// codes include cryptocurrencies, some of which look like ISO codes.
 func readCurrency(iso, unofficial bank.OptionalString) (money.Currency, bool) {
 	code := iso
 	if code == "" {
@@ -96,17 +96,14 @@ type transaction struct {
 	} `json:"personal_finance_category"`
 }
 
-// readTransaction reads a row, or returns the reason why it cannot; then the transaction has only
-// the ids that could be read.
+// readTransaction reads a row, or returns the reason why it cannot. In that case the transaction
+// has only the ids that could be read.
 func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
-		var ids struct {
-			ID        bank.OptionalString `json:"transaction_id"`
-			AccountID bank.OptionalString `json:"account_id"`
-		}
-		_ = json.Unmarshal(raw, &ids) // a value that is not an object has no ids
-		return bank.Transaction{ProviderID: string(ids.ID), AccountID: string(ids.AccountID)}, bank.BadShape
+		return bank.Transaction{
+			ProviderID: bank.StringField(raw, "transaction_id"), AccountID: bank.StringField(raw, "account_id"),
+		}, bank.BadShape
 	}
 	out := bank.Transaction{
 		ProviderID: string(row.ID), AccountID: string(row.AccountID), PendingID: string(row.PendingID),
@@ -130,7 +127,7 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	if out.Date, ok = bank.ParseDay(string(row.Date)); !ok {
 		return out, bank.BadDate
 	}
-	// Plaid sends numbers; a string of digits would be another protocol.
+	// Plaid sends numbers; a string of digits would be a different protocol.
 	if len(row.Amount) == 0 || bytes.HasPrefix(row.Amount, []byte{'"'}) {
 		return out, bank.BadAmount
 	}

@@ -104,8 +104,8 @@ func TestReadAccount(t *testing.T) {
 }
 
 func FuzzPage(f *testing.F) {
-	// Short seeds, one thing each: the fuzzer spends a minute on shrinking a long one, and tries
-	// nothing meanwhile.
+	// Each seed is short and tests one thing: the fuzzer spends a minute on minimizing a long one,
+	// and tries nothing meanwhile.
 	const row = `{"transaction_id":"t","account_id":"a","amount":7.1,"iso_currency_code":"USD","date":"2023-09-24"}`
 	for _, seed := range []string{
 		`{"added":[` + row + `]}`, `{"modified":[` + row + `]}`, `{"added":[7,null,{}]}`,

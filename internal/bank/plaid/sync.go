@@ -20,7 +20,7 @@ type syncOptions struct {
 	Original        bool   `json:"include_original_description"` // the bank's own text
 }
 
-// A syncPage keeps rows as they came, so an unreadable row does not spoil its page.
+// A syncPage keeps rows undecoded, so an unreadable row does not spoil its page.
 type syncPage struct {
 	Accounts   []json.RawMessage `json:"accounts"`
 	Added      []json.RawMessage `json:"added"`
@@ -51,7 +51,8 @@ func (p *Plaid) Pull(ctx context.Context, c bank.Credentials, at bank.Position) 
 		}
 		return bank.Page{}, err
 	}
-	// Without these two a page cannot be placed, and a cursor that stands still would never end.
+	// Without both fields the page's position is unknown, and a cursor that does not advance would
+	// never end.
 	if page.NextCursor == nil || page.HasMore == nil || *page.HasMore &&
 		(*page.NextCursor == "" || *page.NextCursor == cursor) {
 		return bank.Page{}, p.client.Malformed()
@@ -69,7 +70,7 @@ func (p *Plaid) Pull(ctx context.Context, c bank.Credentials, at bank.Position) 
 	return out, nil
 }
 
-// read turns the rows to ours.
+// read converts the rows.
 func (s syncPage) read() bank.Page {
 	var out bank.Page
 	for _, raw := range s.Accounts {

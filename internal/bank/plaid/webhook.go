@@ -19,11 +19,12 @@ import (
 
 const (
 	tokenAge  = 5 * time.Minute
-	tokenSkew = time.Minute // how far Plaid's clock may be ahead of ours
+	tokenSkew = time.Minute // how far Plaid's clock may be ahead of coffer's
 	maxToken  = 4096
 )
 
-// Verify implements [bank.Webhooker]: an ES256 token over the hash of the body, byte by byte.
+// Verify implements [bank.Webhooker]: the header is an ES256 token that contains the hash of the
+// exact body.
 func (p *Plaid) Verify(ctx context.Context, h http.Header, body []byte) (bank.Event, error) {
 	issued, err := p.verify(ctx, h.Values("Plaid-Verification"), body)
 	if err != nil {
@@ -33,13 +34,13 @@ func (p *Plaid) Verify(ctx context.Context, h http.Header, body []byte) (bank.Ev
 	if err != nil {
 		return bank.Event{}, err
 	}
-	// Plaid's bodies repeat; the time of signing distinguishes two of them.
+	// Plaid sends equal bodies; only the time of signing distinguishes two of them.
 	sum := sha256.Sum256(body)
 	event.ID = hex.EncodeToString(sum[:]) + "." + strconv.FormatInt(issued, 10)
 	return event, nil
 }
 
-// verify is the moment at which Plaid signed that body.
+// verify returns the time at which Plaid signed that body.
 func (p *Plaid) verify(ctx context.Context, tokens []string, body []byte) (int64, error) {
 	if len(tokens) != 1 || len(tokens[0]) > maxToken {
 		return 0, bank.ErrForged
@@ -57,7 +58,7 @@ func (p *Plaid) verify(ctx context.Context, tokens []string, body []byte) (int64
 	if err != nil || len(signature) != 2*keyLength || !segment(parts[0], &head) || !segment(parts[1], &claims) {
 		return 0, bank.ErrForged
 	}
-	// All that costs nothing comes before the key, which may cost a call.
+	// The checks that need no call come first, because getting the key may need one.
 	sum := sha256.Sum256(body)
 	age := p.now().Sub(time.Unix(claims.IssuedAt, 0))
 	if head.Alg != "ES256" || !bank.IsID(head.Kid) || age > tokenAge || age < -tokenSkew ||
@@ -93,10 +94,10 @@ type webhook struct {
 	Error      *failure            `json:"error"`
 }
 
-// effects are the webhooks that ask for something; all others are stored and left alone.
+// effects lists the webhooks that cause an action; all others are only stored.
 var effects = map[string]bank.Effect{
 	"TRANSACTIONS.SYNC_UPDATES_AVAILABLE": bank.Sync,
-	// Sent beside the one above, to those who sync by date.
+	// Sent in addition to the one above, for clients that sync by date.
 	"TRANSACTIONS.INITIAL_UPDATE":    bank.Sync,
 	"TRANSACTIONS.HISTORICAL_UPDATE": bank.Sync,
 	"TRANSACTIONS.DEFAULT_UPDATE":    bank.Sync,
@@ -143,7 +144,8 @@ func readEvent(body []byte) (bank.Event, error) {
 	return e, nil
 }
 
-// report sets the effect of an item's error. A temporary error asks for a sync, which finds out.
+// report sets the effect of an item's error. A temporary error causes a sync, which
+// shows whether the error is still there.
 func report(e *bank.Event, f failure) {
 	why := judge(f, http.StatusBadRequest)
 	e.Code, e.Advice = why.Code, why.Advice

@@ -156,8 +156,8 @@ func TestEveryWebhook(t *testing.T) {
 	}
 }
 
-// TestKeys counts the questions about keys: forged ids must not burn them, and a key that was ended
-// must not be trusted for long.
+// TestKeys counts the requests for keys. Forged ids must not use up the limit, and a key that was
+// revoked must not be trusted for long.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	const path = "/webhook_verification_key/get"
@@ -202,7 +202,8 @@ func TestKeys(t *testing.T) {
 	if err := deliver(); err != nil {
 		t.Errorf("the known key: %v", err)
 	}
-	// The old key has ended and a new one signs: it is learnt once the ration is there again.
+	// The old key is revoked and a new one signs. The new key is fetched as soon as the limit
+	// allows it.
 	old, err := sim.Webhook("i", "ITEM", "LOGIN_REPAIRED", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func TestKeys(t *testing.T) {
 	if err := deliver(); err != nil || sim.Calls(path) != fresh+1 {
 		t.Errorf("a key is not asked for again: %v", err)
 	}
-	// Plaid cannot be asked: a key that it vouched for stays good for a day, not for ever.
+	// Plaid cannot be reached: a key that it confirmed stays valid for a day, but not forever.
 	sim.Advance(2 * time.Hour)
 	sim.Script(banks.Fault{Path: path, Times: -1, Status: 503})
 	if err := deliver(); err != nil {
@@ -239,7 +240,7 @@ func TestKeys(t *testing.T) {
 }
 
 // TestEndedKey verifies one delivery with two clients: one that does not know its key yet, and one
-// that fetched it before it ended.
+// that fetched the key before it was revoked.
 func TestEndedKey(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.PlaidOptions{})
@@ -284,8 +285,8 @@ func TestEndedKey(t *testing.T) {
 	}
 }
 
-// TestOtherAlgorithms signs truly and names another algorithm, as one does who hopes that the name
-// is believed.
+// TestOtherAlgorithms signs correctly but names another algorithm. An attacker does so in the hope
+// that the verifier trusts the name.
 func TestOtherAlgorithms(t *testing.T) {
 	t.Parallel()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -327,8 +328,8 @@ func TestOtherAlgorithms(t *testing.T) {
 	}
 }
 
-// TestKeyIsAskedForOnce lets the first deliveries of a new key come together: all wait for the one
-// answer, and a sender that goes away does not take it along.
+// TestKeyIsAskedForOnce sends several deliveries with a new key at the same time. All wait for the
+// same response, even if one sender disconnects.
 func TestKeyIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	const path = "/webhook_verification_key/get"

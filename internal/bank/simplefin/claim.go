@@ -23,12 +23,13 @@ const (
 	sessionLife = 30 * time.Minute
 )
 
-// Session implements [bank.Linker]. The form needs nothing of SimpleFIN.
+// Session implements [bank.Linker]. The form needs no call to SimpleFIN.
 func (s *SimpleFIN) Session(context.Context, bank.LinkRequest) (bank.Session, error) {
 	return bank.Session{Token: rand.Text(), ExpiresAt: s.now().Add(sessionLife)}, nil
 }
 
-// Relink implements [bank.Relinker]: a new setup token gives a new address for the same accounts.
+// Relink implements [bank.Relinker]: a new setup token results in a new address for the same
+// accounts.
 func (s *SimpleFIN) Relink(ctx context.Context, _ bank.Credentials, r bank.LinkRequest) (bank.Session, error) {
 	return s.Session(ctx, r)
 }
@@ -39,8 +40,8 @@ func (s *SimpleFIN) Check(given json.RawMessage) error {
 	return err
 }
 
-// claimURL reads the address that a setup token stands for. Tokens are pasted from mail and chats:
-// blanks, quotes and missing padding are no mistakes.
+// claimURL decodes the address in a setup token. People paste tokens from mail and chats, so
+// blanks, quotes and missing padding are accepted.
 func (s *SimpleFIN) claimURL(given json.RawMessage) (*url.URL, error) {
 	var in map[string]string
 	if json.Unmarshal(given, &in) != nil || strings.TrimSpace(in[fieldToken]) == "" || len(in[fieldToken]) > maxToken {
@@ -127,7 +128,7 @@ func (s *SimpleFIN) Accounts(ctx context.Context, c bank.Credentials) ([]bank.Ac
 	return got.ours(), err
 }
 
-// ours are the accounts that have a currency; points and miles have none.
+// ours returns the accounts that have a currency. Points and miles have none.
 func (a answer) ours() []bank.Account {
 	var out []bank.Account
 	for _, x := range a.listed {

@@ -1,6 +1,7 @@
 package simplefin
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"coffer/internal/bank"
 )
 
-// refused returns the error of a response that is not a success.
+// refused returns the error for a response that is not a success.
 func (s *SimpleFIN) refused(a bank.Answer) error {
 	e := &bank.Error{Provider: name, Class: bank.Later, Status: a.Status, RetryAfter: a.RetryAfter(s.now())}
 	switch {
@@ -20,9 +21,7 @@ func (s *SimpleFIN) refused(a bank.Answer) error {
 			"the SimpleFIN server no longer accepts coffer's access; reconnect with a new setup token"
 	case a.Status == http.StatusTooManyRequests:
 		e.Code, e.Advice = "TOO_MANY_REQUESTS", "SimpleFIN's limit of requests is reached; coffer will retry"
-		if e.RetryAfter == 0 {
-			e.RetryAfter = 6 * time.Hour
-		}
+		e.RetryAfter = cmp.Or(e.RetryAfter, 6*time.Hour)
 	case a.Status == http.StatusNotFound:
 		e.Class, e.Code, e.Advice = bank.Permanent, "NOT_FOUND",
 			"the SimpleFIN server does not know coffer's address; reconnect with a new setup token"
@@ -31,9 +30,7 @@ func (s *SimpleFIN) refused(a bank.Answer) error {
 			"the SimpleFIN server rejected coffer's request; this is a bug in coffer, please report it"
 	default:
 		e.Code, e.Advice = "UNAVAILABLE", "the SimpleFIN server is having problems; coffer will retry"
-		if e.RetryAfter == 0 {
-			e.RetryAfter = 5 * time.Minute
-		}
+		e.RetryAfter = cmp.Or(e.RetryAfter, 5*time.Minute)
 	}
 	return e
 }
@@ -42,7 +39,7 @@ func (s *SimpleFIN) refused(a bank.Answer) error {
 type fault struct {
 	Code    bank.OptionalString `json:"code"`
 	Msg     bank.OptionalString `json:"msg"`
-	Message bank.OptionalString `json:"message"` // what the protocol's examples say
+	Message bank.OptionalString `json:"message"` // the name in the protocol's examples
 	ConnID  bank.OptionalString `json:"conn_id"`
 	Account bank.OptionalString `json:"account_id"`
 }
@@ -54,7 +51,7 @@ func (f fault) text() string {
 	return string(f.Message)
 }
 
-// refused returns the error of an answer with which the whole access is in trouble.
+// refused returns an error if an answer reports a fault of the whole access.
 func (a answer) refused() error {
 	for _, f := range a.ErrList {
 		if f.Code == "gen.auth" || strings.HasPrefix(string(f.Code), "gen.auth.") {
@@ -75,8 +72,8 @@ const (
 	adviceWarn = "the SimpleFIN server warns about coffer's requests; if this continues, please report it"
 )
 
-// troubles are what is wrong with single banks and accounts, and shade says of which accounts rows
-// may be missing. An unknown code means what its first part means.
+// troubles returns the faults of single banks and accounts. shade lists the accounts that may lack
+// rows. An unknown code is treated like its first part.
 func (a answer) troubles() (out []bank.Trouble, shade shade) {
 	for _, f := range a.ErrList {
 		t := bank.Trouble{Class: bank.Later, Code: bank.Code(string(f.Code)), BankID: string(f.ConnID)}
@@ -117,8 +114,8 @@ func (a answer) troubles() (out []bank.Trouble, shade shade) {
 	return append(out, more...), shade
 }
 
-// older reads the errors of the protocol's first version: sentences for people. One that names a
-// bank is about that bank; any other may be about all of them.
+// older reads the errors of the protocol's first version, which are sentences for people. A
+// sentence that names a bank is about that bank. Any other sentence may be about all banks.
 func (a answer) older() (out []bank.Trouble, shade shade) {
 	for _, sentence := range a.Errors {
 		found := false
@@ -143,7 +140,7 @@ func (a answer) older() (out []bank.Trouble, shade shade) {
 	return out, shade
 }
 
-// A shade is which accounts an answer may have read incompletely.
+// A shade lists the accounts that an answer may have read incompletely.
 type shade struct {
 	all      bool
 	banks    []string

@@ -43,7 +43,8 @@ func TestEveryError(t *testing.T) {
 	}
 }
 
-// Errors about one bank or account say so, and decide what counts as read completely.
+// An error about one bank or account is reported as such. Only the accounts that it cannot affect
+// count as completely read.
 func TestPartialTrouble(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.SimpleFINOptions{})
@@ -127,8 +128,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A token that leads inward is refused before anything is sent, whatever it looks like; so is an
-// access URL. Only the address that the server's environment names is asked.
+// A token for a private address is rejected before anything is sent, in whatever form the address
+// is written. So is an access URL. Only the home address in the server's environment is allowed.
 func TestInward(t *testing.T) {
 	t.Parallel()
 	sim, _ := start(t, banks.SimpleFINOptions{})
@@ -156,6 +157,25 @@ func TestInward(t *testing.T) {
 	}
 	if n := sim.Calls("/"); n != 0 {
 		t.Errorf("%d calls arrived", n)
+	}
+}
+
+// The guide leads to the configured server, which issues the setup tokens.
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	_, p := start(t, banks.SimpleFINOptions{})
+	guide := simplefin.Spec.GuideOf(p)
+	res, err := http.Get(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing of it is read
+	if res.StatusCode != http.StatusOK || !strings.Contains(guide, "127.0.0.1") {
+		t.Errorf("%s: %s", guide, res.Status)
+	}
+	usual, err := simplefin.New(simplefin.Config{})
+	if err != nil || simplefin.Spec.GuideOf(usual) != simplefin.Spec.Guide || simplefin.Spec.GuideOf(nil) != simplefin.Spec.Guide {
+		t.Errorf("%v %s", err, simplefin.Spec.GuideOf(usual))
 	}
 }
 
@@ -187,7 +207,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// Every window asks for at most 90 days and says where it begins, and a first sync makes few calls.
+// Every window requests at most 90 days, and a first sync makes few calls.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.SimpleFINOptions{})

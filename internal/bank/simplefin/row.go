@@ -11,8 +11,9 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An answer is what a server says about accounts, in either version of the protocol: the second has
-// connections and coded errors, the first a bank in each account and errors as sentences.
+// An answer is a server's response about accounts, in either version of the protocol. The second
+// version has connections and coded errors. The first has a bank in each account, and errors as
+// sentences.
 type answer struct {
 	ErrList     []fault               `json:"errlist"`
 	Errors      []bank.OptionalString `json:"errors"`
@@ -27,7 +28,7 @@ type answer struct {
 	listed []listed
 }
 
-// A listed account is one of an answer, with its rows.
+// A listed account is an account of an answer, with its rows.
 type listed struct {
 	account bank.Account
 	wire    account
@@ -50,8 +51,8 @@ type account struct {
 	Holdings     []json.RawMessage `json:"holdings"`
 }
 
-// settle reads the accounts. Ids of accounts are unique within their bank only, so that one that
-// two banks use gets its bank's in front.
+// settle reads the accounts. An account's id is unique only within its bank. If two banks use the
+// same id, settle puts the bank's id in front of it.
 func (a *answer) settle() {
 	a.banks = map[string]text.Untrusted{}
 	for _, c := range a.Connections {
@@ -91,7 +92,7 @@ func (a *answer) settle() {
 	}
 }
 
-// bank is the id of the account's bank.
+// bank returns the id of the account's bank.
 func (w account) bank() string {
 	for _, id := range []bank.OptionalString{w.ConnID, w.Org.ID, w.Org.Domain, w.Org.URL} {
 		if bank.IsID(string(id)) {
@@ -111,7 +112,7 @@ func (a answer) find(id string) (listed, bool) {
 	return a.listed[i], true
 }
 
-// key is the account's id as settle made it, or as it came if the account is not listed.
+// key returns the account's id as settle made it, or the unchanged id if the account is not listed.
 func (a answer) key(conn, id string) string {
 	for _, x := range a.listed {
 		if string(x.wire.ID) == id && (conn == "" || conn == x.account.BankID) {
@@ -125,10 +126,7 @@ func (a answer) key(conn, id string) string {
 }
 
 func (w account) ours() bank.Account {
-	currency, err := money.ParseCurrency(string(w.Currency))
-	if err != nil {
-		currency = "" // a currency of its own, such as miles
-	}
+	currency, _ := money.ParseCurrency(string(w.Currency)) // "" for units such as miles
 	kind, subtype := guess(string(w.Name))
 	if len(w.Holdings) > 0 {
 		kind, subtype = bank.Investment, ""
@@ -148,8 +146,8 @@ func amount(token json.RawMessage) *money.Amount {
 	return &a
 }
 
-// hints are words in the names of accounts, and what they say about the account. The first that is
-// found counts.
+// hints are words in account names, and the kinds of account that they indicate. The first match
+// counts.
 var hints = []struct{ word, kind, subtype string }{
 	{"mortgage", bank.Loan, "mortgage"},
 	{"heloc", bank.Loan, "home equity"},
@@ -173,7 +171,7 @@ var hints = []struct{ word, kind, subtype string }{
 	{"ira", bank.Investment, "ira"},
 }
 
-// guess finds a word of the list in a name, as a word of its own.
+// guess returns the kind of the first hint that is a separate word of the name.
 func guess(name string) (kind, subtype string) {
 	folded := " " + strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_/.,:", r) {
@@ -189,7 +187,7 @@ func guess(name string) (kind, subtype string) {
 	return bank.Other, ""
 }
 
-// mask is the digits at the end of a name, such as 4421 of "Visa (4421)".
+// mask returns the digits at the end of a name, such as 4421 of "Visa (4421)".
 func mask(name string) string {
 	name = strings.TrimRight(name, ") ")
 	at := len(name)
@@ -214,17 +212,14 @@ type transaction struct {
 	Pending     json.RawMessage     `json:"pending"`
 }
 
-// readTransaction reads a row of an account, or returns the reason why it cannot; then the
-// transaction has only the ids that could be read. SimpleFIN counts money in for every account.
+// readTransaction reads a row of an account, or returns the reason why it cannot. In that case the
+// transaction has only the ids that could be read. In SimpleFIN a positive amount is money in, for
+// every account.
 func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason) {
 	out := bank.Transaction{AccountID: a.ProviderID, Currency: a.Currency}
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
-		var ids struct {
-			ID bank.OptionalString `json:"id"`
-		}
-		_ = json.Unmarshal(raw, &ids) // a value that is not an object has no id
-		out.ProviderID = string(ids.ID)
+		out.ProviderID = bank.StringField(raw, "id")
 		return out, bank.BadShape
 	}
 	out.ProviderID = string(row.ID)
@@ -263,7 +258,7 @@ func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason)
 	return out, ""
 }
 
-// moment reads a time in seconds; 0 is none.
+// moment reads a time in seconds. 0 means no time.
 func moment(token json.RawMessage) time.Time {
 	var seconds json.Number
 	if json.Unmarshal(token, &seconds) != nil {
@@ -276,7 +271,7 @@ func moment(token json.RawMessage) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-// day is the day of a moment, which is zero if the moment is.
+// day returns the day of a time, or zero if the time is zero.
 func day(t time.Time) time.Time {
 	if t.IsZero() {
 		return t

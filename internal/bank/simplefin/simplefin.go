@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"coffer/internal/bank"
@@ -15,32 +16,33 @@ import (
 const (
 	name  = "simplefin"
 	title = "SimpleFIN"
-	// An answer has all rows of at most 90 days, or is cut without a word.
+	// A response has all rows of at most 90 days. Longer ranges are cut without notice.
 	chunkDays = 89
-	// Rows appear weeks late, so these days are read again.
+	// Rows may appear weeks late, so these days are read again.
 	windowDays = 45
-	// The margin before a window is read too, so that a row whose day moved to just before it does
-	// not look removed.
+	// These days before a window are read too: otherwise a row whose date moved to just before the
+	// window would seem removed.
 	marginDays = 3
-	// Banks give 60 to 90 days of history, seldom more. History has been read when two chunks in a
-	// row are empty.
+	// Banks return 60 to 90 days of history, seldom more. When two chunks in a row are empty, the
+	// whole history has been read.
 	emptyChunks = 2
 	historyDays = 8 * chunkDays
-	// 24 a day are allowed.
+	// SimpleFIN allows 24 calls a day.
 	dailyCalls = 20
-	// A server asks many banks before the answer comes.
+	// The server asks many banks before it responds.
 	callTimeout = 2 * time.Minute
 )
 
-// A Config is an installation's configuration of SimpleFIN. It needs none.
+// A Config is an installation's configuration of SimpleFIN. All fields are optional.
 type Config struct {
-	Home string           // address of the household's own server, or of a simulator; "" for none
+	Home string           // address of the household's own server or of a simulator; "" for none
 	Now  func() time.Time // time.Now if nil
 }
 
 // A SimpleFIN is the provider.
 type SimpleFIN struct {
 	visitor *bank.Visitor
+	home    string
 	now     func() time.Time
 }
 
@@ -50,6 +52,7 @@ var (
 	_ bank.Former   = (*SimpleFIN)(nil)
 	_ bank.Relinker = (*SimpleFIN)(nil)
 	_ bank.Rereader = (*SimpleFIN)(nil)
+	_ bank.Guided   = (*SimpleFIN)(nil)
 )
 
 // New returns the provider for the configuration.
@@ -61,11 +64,19 @@ func New(c Config) (*SimpleFIN, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &SimpleFIN{visitor, c.Now}, nil
+	return &SimpleFIN{visitor, c.Home, c.Now}, nil
 }
 
 // Name implements [bank.Provider].
 func (s *SimpleFIN) Name() string { return name }
+
+// Guide implements [bank.Guided].
+func (s *SimpleFIN) Guide() string {
+	if s.home == "" {
+		return ""
+	}
+	return strings.TrimSuffix(s.home, "/") + "/create"
+}
 
 // Traits implements [bank.Provider].
 func (s *SimpleFIN) Traits() bank.Traits {
@@ -80,7 +91,7 @@ type credentials struct {
 	AccessURL string `json:"access_url"`
 }
 
-// An access is the address of the data, and what opens it.
+// An access is the address of the data, with its user and password.
 type access struct {
 	base *url.URL // without the secrets
 	user *url.Userinfo
@@ -108,12 +119,12 @@ func readAccess(s string) (access, bool) {
 	return a, true
 }
 
-// get asks for accounts.
+// get requests accounts.
 func (s *SimpleFIN) get(ctx context.Context, a access, query url.Values) (answer, error) {
 	req := http.Request{Header: http.Header{}}
 	password, _ := a.user.Password()
 	req.SetBasicAuth(a.user.Username(), password)
-	query.Set("version", "2") // an older server ignores it and answers as before
+	query.Set("version", "2") // an older server ignores it and responds as before
 	got, err := s.visitor.Do(ctx, a.base, bank.Call{
 		Method: http.MethodGet, Path: "/accounts?" + query.Encode(), Header: req.Header, Timeout: callTimeout,
 	})

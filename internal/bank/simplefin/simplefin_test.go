@@ -18,7 +18,7 @@ import (
 
 var lastDay = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
-// start runs a simulator, and a client that is set up for it.
+// start runs a simulator, and a client that is configured for it.
 func start(t *testing.T, o banks.SimpleFINOptions) (*banks.SimpleFIN, *simplefin.SimpleFIN) {
 	t.Helper()
 	o.Household = household.Options{Transactions: 1000, Years: 1, End: lastDay}
@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 	banktest.Run(t, subject(banks.SimpleFINOptions{}))
 }
 
-// TestConformanceOfTheFirstVersion is with a server that knows nothing of the second.
+// TestConformanceOfTheFirstVersion uses a server that knows only the protocol's first version.
 func TestConformanceOfTheFirstVersion(t *testing.T) {
 	t.Parallel()
 	banktest.Run(t, subject(banks.SimpleFINOptions{First: true}))
@@ -72,7 +72,7 @@ func subject(o banks.SimpleFINOptions) func(t *testing.T) banktest.Subject {
 	}
 }
 
-// theBank is the simulator as the suite moves it.
+// theBank adapts the simulator to the conformance suite.
 type theBank struct {
 	t     *testing.T
 	sim   *banks.SimpleFIN
@@ -80,7 +80,7 @@ type theBank struct {
 	n     int
 }
 
-// kinds are the types that a name gives away.
+// kinds are the types that can be guessed from a name.
 var kinds = map[string][2]string{
 	"Blue Cash Card":              {bank.Credit, "credit card"},
 	"Visa Gold (additional card)": {bank.Credit, "credit card"},
@@ -146,8 +146,8 @@ func (b *theBank) Add(n int) {
 	}
 }
 
-// Churn stays within the days that are read again. Some rows are booked weeks late, and the posted
-// rows of an account get new ids.
+// Churn changes only days that are read again. Some rows are booked weeks late, and the posted rows
+// of an account get new ids.
 func (b *theBank) Churn() {
 	for _, book := range b.sim.Books() {
 		for i, r := range book.Pending() {
@@ -181,7 +181,7 @@ func (b *theBank) Spoil() string {
 }
 
 func (b *theBank) Break() {
-	if b.first { // a sentence cannot say this
+	if b.first { // a sentence cannot express this
 		b.sim.Refuse(http.StatusForbidden)
 		return
 	}

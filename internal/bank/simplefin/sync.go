@@ -11,15 +11,15 @@ import (
 	"coffer/internal/bank"
 )
 
-// A readPosition is where a loop stands: it goes back in time, some days for each page. It travels
-// through [bank.Position], because the next page may be asked for by another server.
+// A readPosition is the progress of a loop, which goes back in time, some days for each page. It is
+// stored in [bank.Position], because another server may request the next page.
 type readPosition struct {
-	End     int64    `json:"end"`   // where the next page ends, in seconds; it is not part of it
-	First   int64    `json:"first"` // the first moment that the loop is to read; 0 if it is not known
+	End     int64    `json:"end"`   // where the next page ends, in seconds (exclusive)
+	First   int64    `json:"first"` // the first moment that the loop must read
 	Oldest  int64    `json:"oldest"`
-	Empty   int      `json:"empty"`   // pages in a row without a row
+	Empty   int      `json:"empty"`   // consecutive pages without a row
 	Whole   []string `json:"whole"`   // accounts that every page has read completely so far
-	Blurred bool     `json:"blurred"` // nothing is known to be complete
+	Blurred bool     `json:"blurred"` // no account is known to be complete
 }
 
 // Pull implements [bank.Provider]. Each page is one call for all accounts.
@@ -39,7 +39,7 @@ func (s *SimpleFIN) Pull(ctx context.Context, c bank.Credentials, at bank.Positi
 	query := url.Values{
 		"start-date": {strconv.FormatInt(from, 10)}, "end-date": {strconv.FormatInt(here.End, 10)},
 	}
-	if newest { // what is pending is recent, whichever days are asked for
+	if newest { // pending rows are recent, whatever days are requested
 		query.Set("pending", "1")
 	}
 	got, err := s.get(ctx, a, query)
@@ -67,7 +67,8 @@ func (s *SimpleFIN) Pull(ctx context.Context, c bank.Credentials, at bank.Positi
 	return page, err
 }
 
-// start is the position of a loop's first page. Servers in other time zones may be a day ahead.
+// start returns the position of a loop's first page. Servers in other time zones may be a day
+// ahead.
 func (s *SimpleFIN) start(from time.Time) readPosition {
 	today := s.now().UTC().Truncate(24 * time.Hour)
 	first := today.AddDate(0, 0, -historyDays)
@@ -77,7 +78,7 @@ func (s *SimpleFIN) start(from time.Time) readPosition {
 	return readPosition{End: today.AddDate(0, 0, 2).Unix(), First: first.Unix()}
 }
 
-// since is the first day of the range that a loop has read in full.
+// since returns the first day of the range that a loop has read completely.
 func (p readPosition) since(from time.Time) time.Time {
 	if from.IsZero() {
 		return time.Unix(p.Oldest, 0).UTC().AddDate(0, 0, marginDays)
@@ -85,7 +86,8 @@ func (p readPosition) since(from time.Time) time.Time {
 	return from
 }
 
-// read turns an answer to a page, and returns which accounts it may have read incompletely.
+// read converts an answer to a page. It returns the accounts that the answer may have read
+// incompletely.
 func (a answer) read(page *bank.Page, only []string) shade {
 	var dim shade
 	page.Accounts = a.ours()
@@ -100,7 +102,7 @@ func (a answer) read(page *bank.Page, only []string) shade {
 				page.Transactions = append(page.Transactions, row)
 				continue
 			}
-			if !bank.IsID(row.ProviderID) { // a removed row cannot be distinguished from it
+			if !bank.IsID(row.ProviderID) { // this row cannot be distinguished from a removed one
 				dim.accounts = append(dim.accounts, x.account.ProviderID)
 			}
 			page.Bad = append(page.Bad, bank.NewBad(raw, row.ProviderID, row.AccountID, reason))
@@ -110,7 +112,7 @@ func (a answer) read(page *bank.Page, only []string) shade {
 	return dim
 }
 
-// note keeps the accounts that this page has read completely too.
+// note keeps in Whole only the accounts that every page so far, with this one, has read completely.
 func (p *readPosition) note(a answer, dim shade, newest bool, only []string) {
 	p.Blurred = p.Blurred || dim.all
 	var whole []string

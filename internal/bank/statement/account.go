@@ -8,33 +8,34 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An Account is one of the accounts of a file, with what the file says of it and what an import
-// would do. A file that does not name its account has one with an empty key.
+// An Account is one of the accounts of a file. It contains what the file states about the account,
+// and counts of its rows. A file that does not name its account has one Account with an empty key.
 type Account struct {
-	// Key is what [Row.Account] and [RowError.Account] have for its rows. It is the same in every
-	// file of the format in which the bank writes the account alike.
+	// Key is the value of [Row.Account] and [RowError.Account] for its rows. It is the same in
+	// every file of the format, as long as the bank writes the account in the same way.
 	Key      text.Untrusted
 	Name     text.Untrusted // as people call it
 	IBAN     text.Untrusted // in capitals, without blanks
-	Number   text.Untrusted // where it is not an IBAN; often masked
+	Number   text.Untrusted // if it is not an IBAN; often masked
 	Bank     text.Untrusted // the bank's code, BIC or host
 	Currency money.Currency // empty if the file does not say
 	Type     string         // depository, credit, investment or other; empty if the file does not say
 	Subtype  string
 
-	From, To            string // the days of which the file says that it lists all rows; "" if it does not
-	FirstDate, LastDate string // of the rows that can be read, YYYY-MM-DD
-	Rows                int    // that can be read
+	From, To            string // the days for which the file claims to list all rows; "" if it does not
+	FirstDate, LastDate string // of the readable rows, YYYY-MM-DD
+	Rows                int    // number of readable rows
 	Skipped             []Skipped
-	Rejected            []RowError // the first ones
+	Rejected            []RowError // only the first ones
 	RowsRejected        int
 
-	Available *money.Amount    // at the end of the file, if it says
+	Available *money.Amount    // at the end of the file, if the file states it
 	Points    []Point          // in the order of the file
-	Deletes   []text.Untrusted // ids of earlier rows that the bank takes back
+	Deletes   []text.Untrusted // ids of earlier rows that the bank deletes
 }
 
-// Skipped counts the rows of an account that are rightly no transactions, by [RowError.Code].
+// Skipped counts the lines of an account that are not transactions, such as totals, by
+// [RowError.Code].
 type Skipped struct {
 	Reason string
 	Count  int
@@ -50,46 +51,47 @@ func (a Account) Mask() string {
 
 // The kinds of a [Point].
 const (
-	Opening = "opening" // before the rows that follow
-	Closing = "closing" // after the rows before it
+	Opening = "opening" // before the following rows
+	Closing = "closing" // after the preceding rows
 	Running = "running" // between two pages, or during a day
-	Stated  = "point"   // on that day, whatever rows the file has
+	Stated  = "point"   // on that day, independent of the file's rows
 )
 
 // A Point is a balance that a file states.
 type Point struct {
 	Kind   string
 	Day    string       // as written, YYYY-MM-DD
-	Amount money.Amount // what the account holds: a debt is negative, for cards too
-	// Morning marks a balance of the moment at which the day began, that is of the end of the day
-	// before. The others are of the day's end, except that nobody knows when Stated was.
+	Amount money.Amount // the money in the account: a debt is negative, for cards too
+	// Morning marks a balance at the beginning of the day, which is that of the end of the day
+	// before. Other balances are of the day's end, except Stated, whose time of day is unknown.
 	Morning bool
-	// Covered says that the file has every row between the point before this one in the list and
-	// this one. Out is what those rows add up to, money out being positive: if the balance before
-	// less Out is Amount, the file proves itself.
+	// Covered says that the file has every row between the previous Point of the list and this one.
+	// Out is the sum of those rows, with money out positive. If the previous balance minus Out
+	// equals Amount, the file's balances are consistent.
 	Covered bool
 	Out     money.Total
-	// Stands is the day on which the file states the balance, if the caller says that it is of
-	// another moment.
+	// Stands is the day on which the file states the balance. It is set if the caller says that the
+	// balance belongs to another time.
 	Stands string
 }
 
-// Extra is what only some formats say of a row.
+// Extra contains details of a row that only some formats have.
 type Extra struct {
-	Value      string         // the day from which the bank counts interest, if it is another one
-	Authorized string         // the day of the purchase, if it is another one
+	Value      string         // the day from which the bank counts interest, if different
+	Authorized string         // the day of the purchase, if different
 	Check      text.Untrusted // the number of the check
-	Reference  text.Untrusted // of the payer
-	Replaces   text.Untrusted // the id of an earlier row that this one corrects
+	Reference  text.Untrusted // the payer's reference
+	Replaces   text.Untrusted // the id of an earlier row that this row corrects
 	Transfer   text.Untrusted // the other account's name
 	Tags       []text.Untrusted
-	Parts      []Part // that add up to the amount; none if it is in one piece
-	Batch      *Batch // that the row is a piece of; all its rows have the same one
+	Parts      []Part // they add up to the amount; none if the row is not split
+	Batch      *Batch // the batch that the row is a part of; all its rows share one value
 }
 
-// A Batch is an entry that a file lists piece by piece. Other files of the bank list it as one row.
+// A Batch is an entry that a file lists as several rows. Other files of the bank list it as one
+// row.
 type Batch struct {
-	ID     text.Untrusted // of the whole entry; empty if the bank gave none
+	ID     text.Untrusted // of the whole entry; empty if the bank has not set one
 	Amount money.Amount   // of the whole entry
 }
 
@@ -102,7 +104,7 @@ type Part struct {
 	Tags     []text.Untrusted
 }
 
-// Accounts returns the accounts of the file, of which there is always one.
+// Accounts returns the accounts of the file. There is always at least one.
 func (f File) Accounts() []Account {
 	if len(f.Preview.Accounts) > 0 {
 		return f.Preview.Accounts

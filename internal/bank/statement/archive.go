@@ -12,23 +12,23 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// Limits of an archive: a bank's year of one file for each day fits.
+// Limits of an archive. They allow for one file for each day of a year.
 const (
 	MaxMembers = 400
-	maxEntries = 1000 // with folders and what archivers add
+	maxEntries = 1000 // including folders and the archiver's own files
 )
 
 // A Member is a file of an archive.
 type Member struct {
-	Name    string // "" for a file that came alone
+	Name    string // "" for a file outside an archive
 	Content []byte
 }
 
 const zipMagic = "PK\x03\x04"
 
-// Unpack returns the files of a zip archive, in the order of their names; any other file is alone.
-// Banks deliver one file for each day or account in one archive. An archive within an archive is an
-// error, and so is one that is larger than a file may be.
+// Unpack returns the files of a zip archive, sorted by name. Any other file is returned alone. Some
+// banks deliver one archive with a file for each day or account. Nested archives and archives that
+// are too large are errors.
 func Unpack(raw []byte) ([]Member, error) {
 	if !bytes.HasPrefix(raw, []byte(zipMagic)) {
 		return []Member{{Content: raw}}, nil
@@ -46,9 +46,9 @@ func Unpack(raw []byte) ([]Member, error) {
 		name := path.Base(strings.ReplaceAll(f.Name, `\`, "/"))
 		switch {
 		case isWorkbook(f.Name):
-			return []Member{{Content: raw}}, nil // a workbook: a zip file that is one file to people
+			return []Member{{Content: raw}}, nil // an Excel workbook is a zip file too
 		case f.FileInfo().IsDir(), strings.HasPrefix(name, "."), strings.Contains(f.Name, "__MACOSX/"):
-			continue // what archivers add
+			continue // files that archivers add
 		case len(out) == MaxMembers:
 			return nil, errs.New(errs.PayloadTooLarge, "the zip file has more than %d files; split it", MaxMembers)
 		}
@@ -68,11 +68,11 @@ func Unpack(raw []byte) ([]Member, error) {
 
 var errEntries = errs.New(errs.PayloadTooLarge, "the zip file has more than %d files; split it", MaxMembers)
 
-// OpenZip reads the directory of a zip file, if it is not larger than those of statements and
-// workbooks are: each entry takes more memory than it takes room in the file.
+// OpenZip reads the directory of a zip file. It rejects files with too many entries before it reads
+// the directory, because entries take more memory than space in the file.
 func OpenZip(file io.ReaderAt) (*zip.Reader, error) {
 	buf, entry := make([]byte, 64<<10), []byte("PK\x01\x02")
-	entries, kept := 0, 0 // kept is the end of the last piece, in which an entry may begin
+	entries, kept := 0, 0 // kept bytes of the previous block, because an entry may begin there
 	for size := int64(0); ; {
 		n, err := file.ReadAt(buf[kept:], size)
 		size += int64(n)
@@ -101,7 +101,7 @@ func isWorkbook(name string) bool {
 	return name == "[Content_Types].xml" || name == "mimetype" || strings.HasPrefix(name, "xl/")
 }
 
-// unpackOne reads a file of an archive. The size that the archive states is not trusted.
+// unpackOne reads a file of an archive. It does not trust the size that the archive states.
 func unpackOne(f *zip.File, room int64) ([]byte, error) {
 	broken := func(err error) ([]byte, error) {
 		return nil, errs.Wrap(err, errs.UnsupportedMediaType,

@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// packed is a zip file of these names, each with its own name as its content.
+// packed returns a zip file of the given names. The content of each file is its name.
 func packed(t *testing.T, names ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -39,7 +39,7 @@ func numbered(n int, format string) (out []string) {
 	return out
 }
 
-// A zip file gives its files by name, without what archivers add.
+// Unpack returns the files of a zip archive by name, without the archiver's own files.
 func TestUnpack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -76,7 +76,8 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// A year of a file for each day is read, with as much as a Mac adds.
+// An archive with a file for each day of a year is accepted, even with the additional files that a
+// Mac adds.
 func TestUnpackAYearOfDays(t *testing.T) {
 	t.Parallel()
 	year := append(numbered(366, "%03d.xml"), numbered(366, "__MACOSX/._%03d.xml")...)
@@ -85,7 +86,7 @@ func TestUnpackAYearOfDays(t *testing.T) {
 	}
 }
 
-// A directory of more files than an archive may have is not read, whatever their names.
+// A directory with more files than an archive may have is not read, whatever their names.
 func TestUnpackManyEntries(t *testing.T) { //nolint:paralleltest // it measures
 	for _, name := range []string{".%d", "%d.xml"} {
 		file := packed(t, numbered(100_000, name)...)

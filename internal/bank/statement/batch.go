@@ -9,18 +9,17 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Batched is the name of the format whose files list a batch piece by piece, as far as they know
-// the pieces.
+// Batched is the name of the format whose files may list a batch as several rows, its pieces.
 const Batched = "camt"
 
-// pieces are the stored rows of that format that no row of the file is yet.
+// pieces are the stored rows of the format Batched that do not match a row of the file yet.
 type pieces struct {
-	byFamily map[string][]int32            // those with an id
-	amounts  map[string]map[int64]struct{} // of those, by day
-	byDay    map[string][]int32            // all that are not deleted, in the order in which they came
+	byFamily map[string][]int32            // the rows with an id, by key family
+	amounts  map[string]map[int64]struct{} // the amounts of the rows with an id, by day
+	byDay    map[string][]int32            // all rows that are not deleted, in stored order
 }
 
-// piecesLeft returns them.
+// piecesLeft returns the pieces. It collects them on the first call.
 func (m *matcher) piecesLeft() *pieces {
 	if m.pieces == nil {
 		m.pieces = &pieces{map[string][]int32{}, map[string]map[int64]struct{}{}, map[string][]int32{}}
@@ -45,7 +44,7 @@ func (m *matcher) piecesLeft() *pieces {
 	return m.pieces
 }
 
-// A group is the rows of a file that are one batch, or one row.
+// A group is the rows of one batch in a file, or one row.
 type group struct {
 	first int // its place in the file
 	rows  []Row
@@ -58,7 +57,7 @@ func (g group) batch() *Batch {
 	return nil
 }
 
-// groups shows a step every group of the file of which no row is found yet.
+// groups calls step with every group of the file of which no row has a match yet.
 func (m *matcher) groups(ctx context.Context, file File, step func(group)) error {
 	n := 0
 	var now group
@@ -91,7 +90,8 @@ func (m *matcher) groups(ctx context.Context, file File, step func(group)) error
 	return nil
 }
 
-// batches finds the batches that are stored in the other manner, by the bank's id of the whole.
+// batches matches batches that are stored in the other form: as a whole if the file lists the
+// pieces, or as pieces if the file lists the whole. It finds them by the bank's id of the whole.
 func (m *matcher) batches(ctx context.Context, file File) error {
 	left := m.piecesLeft()
 	if len(left.byFamily) == 0 || m.prints.Format != Batched {
@@ -108,7 +108,7 @@ func (m *matcher) batches(ctx context.Context, file File) error {
 	})
 }
 
-// wholeOf returns the stored row that is the whole of a batch.
+// wholeOf returns the stored row that is the whole batch.
 func (m *matcher) wholeOf(b *Batch, day string) []int32 {
 	if b.ID == "" {
 		return nil
@@ -121,7 +121,8 @@ func (m *matcher) wholeOf(b *Batch, day string) []int32 {
 	return nil
 }
 
-// mostAmounts is the most amounts of a day of which pieces are tried, because each has another key.
+// mostAmounts is the maximum number of a day's amounts with which pieces are searched, because each
+// amount needs another key.
 const mostAmounts = 2000
 
 // piecesOf returns the stored rows that are the pieces of a row.
@@ -151,7 +152,7 @@ func (m *matcher) piecesOf(r Row) (found []int32) {
 	return found
 }
 
-// cover notes that a group is stored as these rows.
+// cover records that a group is stored as the found rows.
 func (m *matcher) cover(g group, found []int32) {
 	for _, at := range found {
 		m.claimAway(at)
@@ -163,7 +164,7 @@ func (m *matcher) cover(g group, found []int32) {
 	}
 }
 
-// claimAway takes a stored row away from the rows of the file.
+// claimAway marks a stored row as matched without a row of the file.
 func (m *matcher) claimAway(at int32) {
 	if m.claimed[at] {
 		return
@@ -175,8 +176,8 @@ func (m *matcher) claimAway(at int32) {
 	}
 }
 
-// likelyBatches finds the batches that another source, or a file without ids, brought as one row of
-// that day.
+// likelyBatches finds the file's batches that are stored as one row of the same day, from another
+// source or from a file without ids.
 func (m *matcher) likelyBatches(ctx context.Context, file File) error {
 	if m.prints.Format != Batched {
 		return nil
@@ -206,8 +207,8 @@ func (m *matcher) likelyBatches(ctx context.Context, file File) error {
 	})
 }
 
-// likelyWhole finds the pieces of a row that a file of another source, or one without ids, brought:
-// by the id if it is the same, else as neighbors that add up to it.
+// likelyWhole finds the stored pieces of a row, from another source or from a file without ids. It
+// finds them by the row's id, or else as neighbors that add up to the row.
 func (m *matcher) likelyWhole(n int, r Row, _ mark) {
 	if r.Extra != nil && r.Extra.Batch != nil || m.batch[n] {
 		return
@@ -224,8 +225,8 @@ func (m *matcher) likelyWhole(n int, r Row, _ mark) {
 	}
 }
 
-// neighbors returns stored rows of a day that came one after another, are all in or all out, and
-// add up to a row.
+// neighbors returns stored rows of a day that are consecutive, have the same direction and add up
+// to a row.
 func (m *matcher) neighbors(r Row) []int32 {
 	var day []int32
 	for _, at := range m.piecesLeft().byDay[r.Date] {

@@ -18,9 +18,9 @@ import (
 	"coffer/internal/sim/statements"
 )
 
-// A row takes at most twice as long in each format as in CSV, three times in CAMT and Excel, which are
-// mostly tags or packed, and no format takes much memory. Both are measured in the same run, on as many of
-// 500,000 rows as a file of the format may have.
+// Reading a row takes at most twice as long in each format as in CSV. For CAMT and Excel it is
+// three times, because they are mostly tags or compressed. No format takes much memory. All formats
+// are measured in the same run, with as many of 500,000 rows as a file of the format may have.
 func TestFormatsBesideCSV(t *testing.T) { //nolint:paralleltest // it measures
 	racetest.Sequential(t)
 	if os.Getenv("COFFER_TEST_LONG") == "" {
@@ -47,7 +47,7 @@ func TestFormatsBesideCSV(t *testing.T) { //nolint:paralleltest // it measures
 	}
 }
 
-// inEuros is a household whose accounts are all in euros, because QIF knows no currency.
+// inEuros returns a household's accounts in euros, because QIF has no currencies.
 func inEuros(rows int) (out []statements.Statement) {
 	for _, s := range statements.Of(household.New(household.Options{Seed: 7, Transactions: rows, Years: 1, Purposes: true})) {
 		if s.Currency == "EUR" {
@@ -57,7 +57,7 @@ func inEuros(rows int) (out []statements.Statement) {
 	return out
 }
 
-// worked is the time that the processor has worked for this program: a busy machine adds none.
+// worked returns the CPU time of this program, so other programs do not matter.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -67,7 +67,7 @@ func worked(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A measured is what reading a file took: processor time, and the most memory beside what was there.
+// A measured holds the cost of reading a file: CPU time, and the peak of additional memory.
 type measured struct {
 	rows, size, peak int64
 	took             time.Duration
@@ -75,7 +75,7 @@ type measured struct {
 
 func (m measured) perRow() float64 { return float64(m.took) / float64(m.rows) }
 
-// most is how many of 500,000 rows a file of a format may have. A workbook is a table inside.
+// most returns how many of 500,000 rows a file of a format may have.
 func most(t *testing.T, format string) int {
 	t.Helper()
 	const rows, few = 500_000, 20_000
@@ -125,7 +125,7 @@ func measure(t *testing.T, format string, want []statements.Statement) (m measur
 	return m
 }
 
-// watchMemory returns a function that ends the watch and returns how much more the heap was at most.
+// watchMemory returns a function that ends the watch and returns the peak growth of the heap.
 func watchMemory() (stop func() int64) {
 	heap := func() int64 {
 		s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

@@ -7,12 +7,12 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// MaxCorrections is the most earlier rows of an account that one file can correct.
+// MaxCorrections is the maximum number of an account's earlier rows that one file can correct.
 const MaxCorrections = 1000
 
-// Corrected returns the stored rows to which a bank gave these ids in earlier files of a format, by
-// the ids. A bank that begins its ids again each month can have given one to several rows. Keys
-// have an id only as a hash with the amount, so each id is tried with every amount that is stored.
+// Corrected returns the stored rows that have the given bank ids in earlier files of a format. If a
+// bank reuses its ids each month, several rows can have the same id. A key contains an id only as a
+// hash together with the amount, so each id is tried with every stored amount.
 func Corrected(format string, ids []text.Untrusted, stored []Stored) map[text.Untrusted][]Stored {
 	if format == "" || format == tables || len(ids) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func Corrected(format string, ids []text.Untrusted, stored []Stored) map[text.Un
 	return out
 }
 
-// familyWith returns the family of the keys of rows with an id and an amount.
+// familyWith returns the key family of rows with an id and an amount.
 func familyWith(format string, id text.Untrusted, cents int64) string {
 	amount, err := money.FromCents(cents)
 	if err != nil {

@@ -11,35 +11,35 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Fingerprints gives the rows of one file their keys. Equal rows of a day are counted, so that two
-// equal coffees stay two, and a file that overlaps an earlier one gives the shared rows the same
-// keys. The zero value is ready; a file needs its own.
+// Fingerprints computes the keys of the rows of one file. Equal rows of a day are counted: two
+// equal coffees stay two, and a file that overlaps an earlier one gets the same keys for the shared
+// rows. The zero value is ready for use. Each file needs its own Fingerprints.
 //
-// A row that the bank gave an id has a key of the id, the day and the amount. Any other row has one
-// of the day, the amount and the text, without regard to case and white space, which differ between
-// two exports of one charge. Both contain the account that the row names. Neither contains the
-// currency: most files state none, and what stands in for it may be set otherwise by the next
-// import.
+// The key of a row with a bank's id is made of the id, the day and the amount. The key of any other
+// row is made of the day, the amount and the text. Case and white space do not count, because they
+// differ between two exports of the same row. No key contains the currency: most files state none,
+// and the next import may assume another one.
 //
-// Only a CSV's keys have the account: a bank that changes how it writes an account's number must
-// not bring every row again. The text of other formats includes the purpose. Their keys begin with
-// the name of the format, so that a row shows which source it came from.
+// In CSV files, the key also contains the account that the row names. In other formats it does not,
+// so that rows are not imported again if a bank changes how it writes the account's number. In
+// those formats, the text includes the purpose, and the key begins with the name of the format,
+// which shows the row's source.
 type Fingerprints struct {
 	Format string // "" for CSV
 	seen   map[[16]byte]int
 }
 
-// Of returns the key of the next row, under which it is stored if it is new.
+// Of returns the key of the next row. A new row is stored under this key.
 func (f *Fingerprints) Of(r Row) string { return f.mark(r).key }
 
-// A mark is all that a row can be recognized by.
+// A mark holds everything by which a row can be recognized.
 type mark struct {
-	key     string   // under which the row is stored if it is new
-	likes   [16]byte // of its day, amount, account and text: see [plainKey]
-	former  [16]byte // of its id, amount and account: see [plainKey]
-	numbers bool     // it has an id, or a number in the place of one, so that former means something
-	account string   // what idPrefix is followed by
-	family  string   // key without the day and the count; empty where the row has no id
+	key     string   // the key for storing the row if it is new
+	likes   [16]byte // hash of the day, the amount, the account and the text: see [plainKey]
+	former  [16]byte // hash of the id, the amount and the account: see [plainKey]
+	numbers bool     // the row has an id, or a number in place of an id, so former is set
+	account string   // the part of the key that follows idPrefix
+	family  string   // key without the day and the count; empty if the row has no id
 }
 
 func (f *Fingerprints) mark(r Row) mark {
@@ -48,7 +48,8 @@ func (f *Fingerprints) mark(r Row) mark {
 	}
 	b := append(make([]byte, 0, 256), tableMagic...)
 	m := mark{account: unnamed}
-	// as a table has it that names no account, so that a row which came by one is known again
+	// The hash is the same as for a table that names no account, so a row from such a table is
+	// recognized.
 	head := append(r.Amount.Append(append(b, 0)), 0)
 	m.likes = shorten(appendPlain(append(append(head, r.Date...), 0), r.Name.Plain()))
 	b = append(append(append(b[:0], f.Format...), 0), r.Amount.String()...)
@@ -63,7 +64,7 @@ func (f *Fingerprints) mark(r Row) mark {
 	return m
 }
 
-// dated completes the mark of a row with an id.
+// dated sets family and key for a row with an id.
 func (f *Fingerprints) dated(m mark, prefix string, r Row) mark {
 	m.family = prefix + m.account + "." + encode(m.former[:15]) + "."
 	day := m.family + strings.ReplaceAll(r.Date, "-", "") + "."
@@ -106,23 +107,24 @@ func (f *Fingerprints) next(of [16]byte) int {
 const (
 	tables     = "csv"
 	tableMagic = "csv1\x00"
-	// idMark follows the format in the keys of rows with an id: the account that the row names, the
-	// id with the amount, the day, and the count come after it, separated by points, so a reader of
-	// stored keys can parse them.
+	// idMark follows the format in the keys of rows with an id. After it come, separated by points:
+	// the account that the row names, the hash of id and amount, the day, and the count. So a
+	// reader of stored keys can parse them.
 	idMark   = "2."
 	idPrefix = tables + idMark
-	// textMark follows the format in the keys of rows without an id. Those of CSV have neither.
+	// textMark follows the format in the keys of rows without an id. Keys of CSV rows without an id
+	// have no prefix.
 	textMark = ":"
 )
 
-// unnamed is the account of a row that names none.
+// unnamed is the account part of the key of a row that names no account.
 var unnamed = func() string {
 	none := shorten([]byte(tableMagic))
 	return encode(none[:6])
 }()
 
-// Source returns the format of the file by which a row came that is stored under a key; "" if it
-// came from elsewhere, as a bank's own rows do in an account that was merged.
+// Source returns the format of the file from which the row with a key was imported. It returns ""
+// for rows from elsewhere, such as rows from a bank in an account that was merged.
 func Source(key string) string {
 	switch before, _, is := strings.Cut(key, idMark); {
 	case is && strings.Count(key, ".") == 4:
@@ -137,19 +139,19 @@ func Source(key string) string {
 	return ""
 }
 
-// isPlain reports whether a key is one that [plainKey] returns.
+// isPlain reports whether a key has the form that [plainKey] returns.
 func isPlain(key string) bool {
 	return len(key) == 32 && strings.Trim(key, "0123456789abcdef") == ""
 }
 
-// hasID reports whether a key is of a row with an id.
+// hasID reports whether a key belongs to a row with an id.
 func hasID(key string) bool { return Source(key) != "" && strings.Contains(key, idMark) }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// plainKey is the key of the nth row with these contents: of a row without an id. Rows with an id
-// were stored in this manner too, under their id and amount without the day, before days were part
-// of it.
+// plainKey returns the key of the nth row with a content hash. It is used for rows of tables
+// without ids. In earlier versions it was also used for rows with an id, with a hash of the id and
+// the amount but not the day.
 func plainKey(of [16]byte, nth int) string {
 	key := shorten(strconv.AppendInt(of[:], int64(nth), 10))
 	return hex.EncodeToString(key[:])
@@ -160,7 +162,7 @@ func shorten(b []byte) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// appendPlain appends s folded and without white space.
+// appendPlain appends s without white space and case.
 func appendPlain(b []byte, s string) []byte {
 	if strings.IndexFunc(s, unicode.IsSpace) >= 0 {
 		s = strings.Map(func(r rune) rune {

@@ -34,7 +34,7 @@ func TestFingerprintsTellRowsApart(t *testing.T) {
 	}
 	rows := []statement.Row{
 		coffee(),
-		coffee(), // another cup
+		coffee(), // a second coffee
 		change(func(r *statement.Row) { r.Date = "2026-03-15" }),
 		change(func(r *statement.Row) { r.Amount = r.Amount.Neg() }),
 		change(func(r *statement.Row) { r.Name = "Corner Tea" }),
@@ -64,8 +64,8 @@ func TestFingerprintsForgiveExports(t *testing.T) {
 	}
 }
 
-// Files that overlap by whole days, in any order of rows, name the rows that they share alike, and
-// nothing is counted twice or lost.
+// Files that overlap by whole days, in any order of rows, give the shared rows the same keys. No
+// row is counted twice or lost.
 func TestFingerprintsOfOverlappingFiles(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,63 +11,70 @@ import (
 	"strings"
 )
 
-// A Stored is a row that an account already has, from any file.
+// A Stored is a row that an account already has, from any source.
 type Stored struct {
-	Key   string // under which it is stored
+	Key   string // the key under which it is stored
 	Date  string // YYYY-MM-DD
 	Cents int64
 	Name  string
-	Gone  bool // it was deleted: a file brings it back under its key, but nothing else is taken for it
+	Gone  bool // deleted; only a row with the same key can match and restore it
+	// Now is the key of the row that has replaced this one, if any. A row of the file that matches
+	// this row also counts as a match of the replacement.
+	Now string
 }
 
-// An Identity maps a row of a file to a stored row.
+// An Identity is the result for a row of a file: the stored row that it matches, if any.
 type Identity struct {
-	Key    string // under which the row is, or will be, stored
-	Stored bool   // the account has it already
-	Likely bool   // the account seems to have it already, from another source
-	// Covered: the account has the batch of which the row is a piece as one row, or its pieces as
-	// rows.
+	Key    string // the key under which the row is or will be stored
+	Stored bool   // the account already has the row
+	Gone   bool   // the row was deleted and the file restores it
+	Likely bool   // the account seems to have the row already, from another source
+	// Covered: the row is a piece of a batch that is stored as one row, or a batch whose pieces are
+	// stored.
 	Covered bool
-	Was     string // the key until now, where the row has moved to another day; else empty
+	Was     string // the previous key if the row has moved to another day, else empty
 }
 
-// Identities maps the rows of a file to stored rows. A file lists every row of the days that it
-// covers, and may be written in a different style than earlier files, so keys alone are not enough;
-// see [Identify].
+// Identities maps the rows of a file to stored rows. Keys alone are not enough, because a bank may
+// write a row in different ways in different files. See [Identify].
 type Identities struct {
 	prints Fingerprints
 	stored []Stored
-	as     []int32 // by the place of a row in the file: its place in stored, or one of newRow and moved
+	as     []int32 // for each row of the file: the index in stored, or newRow or moved
 	moved  map[int]int32
 	likely map[int]bool
-	batch  map[int]bool // covered
-	next   int
+	batch  map[int]bool // rows that are covered
+	// The rows of the file whose stored rows were deleted. The file restores them unless another
+	// source has delivered them since.
+	deleted map[int]int32
+	next    int
 }
 
 const newRow = -1
 
-// mostEqual is the most equal rows of a day that are matched with keys of another kind. Rows with
-// the same kind of key have no such limit.
+// mostEqual is the maximum number of equal rows of a day that are matched with keys of another
+// kind. There is no such limit for keys of the same kind.
 const mostEqual = 64
 
-// Identify finds the rows of a file among those that the account has on the days from FirstDate
-// to LastDate and [Apart] days around them, including deleted ones. Each stored row matches at most
-// one row of the file. A row matches, in this order:
+// Identify matches the rows of a file with the account's stored rows. These are the rows on the
+// days from FirstDate to LastDate and [Apart] days around them, including deleted ones. Each stored
+// row matches at most one row of the file. A row matches the first of these:
 //
 //   - the row stored under its key;
 //   - a row stored on its day with its amount and text, if one of the two has no id: a bank may
-//     give ids in one file and count the rows of another;
-//   - a row stored with its id and amount on another day, if that day lies between the first and
-//     the last of the file, which no longer lists it there. The first and the last day do not
-//     count: a file that ends at noon leaves out the afternoon.
+//     write ids in one file and number the rows of another;
+//   - a row stored with its id and amount on another day, if that day is between the first and the
+//     last day of the file and the file no longer lists the row there. The first and the last day
+//     do not count, because a file that ends at noon lacks the afternoon's rows.
 //
-// A bank lists a batch as one row in one file and piece by piece in another. The pieces of a batch
-// that is stored as a whole are covered, and so is a whole whose pieces are stored: see batches.
+// A bank may list a batch as one row in one file and as its pieces in another. If the whole batch
+// is stored, its pieces in the file are covered. If the pieces are stored, the whole is covered.
 //
-// A row that matches none of these is likely there if another source brought one of its day and
-// amount, or one of its amount with a similar text at most [Apart] days away. A bank writes other
-// ids and texts in each of its formats, so nothing else shows that the rows are the same: as many
-// rows of a day and amount as are stored are the same, and only what exceeds them is new.
+// A row without such a match is likely stored if another source has delivered a row of its day and
+// amount. It is also likely stored if there is one of its amount with a similar text at most
+// [Apart] days away. A bank writes different ids and texts in each of its formats, so there is no
+// surer evidence. If a file has more rows of a day and amount than are stored, only the surplus is
+// new. Rows that were deleted are compared last, after the new ones.
 //
 // Any other row is new.
 func Identify(ctx context.Context, file File, stored []Stored) (*Identities, error) {
@@ -92,23 +99,47 @@ func match(ctx context.Context, file File, stored []Stored) (*matcher, error) {
 	each := func(step func(int, Row, mark)) func() error {
 		return func() error { return m.pass(ctx, file, step) }
 	}
-	for _, pass := range []func() error{
+	likely := []func() error{each(m.likelySame), each(m.likelyNear), each(m.likelyFed)}
+	if err := m.run(slices.Concat([]func() error{
 		each(m.byItsKey), func() error { return m.batches(ctx, file) }, each(m.sameDay), each(m.otherDay),
-		func() error { return m.likelyBatches(ctx, file) }, each(m.likelySame), each(m.likelyNear), each(m.likelyFed),
-		each(m.likelyWhole),
-	} {
-		if err := pass(); err != nil {
-			return nil, err
-		}
+		func() error { return m.likelyBatches(ctx, file) },
+	}, likely, []func() error{each(m.likelyWhole)})); err != nil {
+		return nil, err
+	}
+	if m.release(); len(m.deleted) == 0 {
+		return m, nil
+	}
+	err := m.run(likely)
+	return m, err
+}
+
+// run makes passes until every stored row has a match.
+func (m *matcher) run(passes []func() error) error {
+	for _, pass := range passes {
 		if m.left == 0 {
-			break
+			return nil
+		}
+		if err := pass(); err != nil {
+			return err
 		}
 		m.index()
 	}
-	return m, nil
+	return nil
 }
 
-// Next returns the identity of the next row of the file. It must be called once for every row that
+// release returns the rows of the file that match deleted rows to the last passes, as if they were
+// new. Another source may have delivered them since, and restoring them would count them twice.
+func (m *matcher) release() {
+	m.deleted = map[int]int32{}
+	for n, at := range m.as {
+		if _, moved := m.moved[n]; at >= 0 && !moved && m.stored[at].Gone && m.stored[at].Date != "" {
+			m.deleted[n], m.as[n] = at, newRow
+		}
+	}
+	m.others, m.near, m.fed = nil, nil, nil
+}
+
+// Next returns the identity of the next row of the file. Call it once for every row that
 // [File.Rows] yields without an error, in order.
 func (i *Identities) Next(r Row) Identity {
 	key := i.prints.Of(r)
@@ -118,10 +149,13 @@ func (i *Identities) Next(r Row) Identity {
 	}
 	was, hasMoved := i.moved[i.next]
 	likely, covered := i.likely[i.next], i.batch[i.next]
+	gone, deleted := i.deleted[i.next]
 	i.next++
 	switch {
 	case covered:
 		return Identity{Key: key, Covered: true}
+	case deleted:
+		return Identity{Key: i.stored[gone].Key, Stored: true, Gone: true, Likely: likely}
 	case likely:
 		return Identity{Key: key, Likely: true}
 	case hasMoved:
@@ -132,13 +166,13 @@ func (i *Identities) Next(r Row) Identity {
 	return Identity{Key: key}
 }
 
-// A Search is what to look for in an account before a file is compared with it.
+// A Search describes which rows of an account are needed to compare a file with it.
 type Search struct {
-	Amounts []int64  // the different amounts of the rows and of their batches, in cents
+	Amounts []int64  // the distinct amounts of the rows and their batches, in cents
 	Days    []string // the days of the rows
 }
 
-// SearchFor returns what to look for.
+// SearchFor returns the Search for a file.
 func SearchFor(ctx context.Context, file File) (Search, error) {
 	amounts, days := map[int64]struct{}{}, map[string]struct{}{}
 	for row, err := range file.Rows(ctx) {
@@ -156,30 +190,31 @@ func SearchFor(ctx context.Context, file File) (Search, error) {
 	return Search{slices.Collect(maps.Keys(amounts)), slices.Collect(maps.Keys(days))}, nil
 }
 
-// A matcher makes Identities, in passes over the file.
+// A matcher builds Identities in several passes over the file.
 type matcher struct {
 	Identities
 	first, last string
 	claimed     []bool
-	left        int // stored rows that no row of the file is yet
+	left        int // stored rows without a match
 	byKey       map[string]int32
 
-	// Of the stored rows that are left after the first pass: how many of a day and amount have a
-	// plain key, and which ones have an id, by day, amount and text, and by family.
+	// Lookup tables of the stored rows without a match after the first pass. plain counts the rows
+	// with plain keys. byText lists the rows with other keys, and byFamily those of them with an
+	// id.
 	plain    map[dayAmount]int
 	byText   map[[16]byte][]int32
 	byFamily map[string][]int32
 
-	// Of the stored rows that are left after those passes, the ones of other sources: by day and
-	// amount, and later the words of those that are still left.
+	// Lookup tables of the stored rows from other sources that still have no match after those
+	// passes: by day and amount, by their words, and again by day and amount for likelyFed.
 	others map[dayAmount][]int32
 	near   []wordAt
-	fed    map[dayAmount][]int32 // those of a bank's feed
+	fed    map[dayAmount][]int32 // candidates of likelyFed
 	seed   maphash.Seed
 
-	looked int // stored rows that a row of the file was compared with, which must not grow with the square of both
+	looked int // number of comparisons; it must not grow quadratically
 
-	// Rows that are batches or pieces of them: see batches.
+	// The stored rows that are batches or their pieces: see batches.
 	pieces *pieces
 }
 
@@ -188,7 +223,7 @@ type dayAmount struct {
 	cents int64
 }
 
-// pass shows a step every row of the file that is not found yet.
+// pass calls step with every row of the file that has no match yet.
 func (m *matcher) pass(ctx context.Context, file File, step func(int, Row, mark)) error {
 	prints := Fingerprints{Format: file.Format.Name}
 	n := 0
@@ -218,7 +253,7 @@ func (m *matcher) claim(row int, stored int32) {
 	}
 }
 
-// index sorts what the first pass left, once.
+// index builds the lookup tables from what the first pass left. It does so only once.
 func (m *matcher) index() {
 	if m.plain != nil {
 		return
@@ -249,12 +284,18 @@ func (m *matcher) index() {
 }
 
 func (m *matcher) byItsKey(n int, _ Row, k mark) {
-	if at, ok := m.byKey[k.key]; ok && !m.claimed[at] {
-		m.claim(n, at)
+	at, ok := m.byKey[k.key]
+	if !ok || m.claimed[at] {
+		return
+	}
+	m.claim(n, at)
+	if now, ok := m.byKey[m.stored[at].Now]; ok && !m.claimed[now] {
+		m.claimed[now] = true
+		m.left--
 	}
 }
 
-// sameDay finds a row under another key of its day.
+// sameDay matches a row that is stored on its day under another key.
 func (m *matcher) sameDay(n int, r Row, k mark) {
 	if m.plain[dayAmount{r.Date, r.Amount.Cents()}] > 0 && m.plainly(n, r, k) {
 		return
@@ -266,8 +307,8 @@ func (m *matcher) sameDay(n int, r Row, k mark) {
 	}
 }
 
-// plainly finds a row of the same day under a plain key: of its text, or of its id without the day.
-// A number that only counts the rows of a file needs the text beside it.
+// plainly matches a row of the same day under a plain key, which is made of its text, or of its id
+// without the day. If the file only numbers its rows, the text must match too.
 func (m *matcher) plainly(n int, r Row, k mark) bool {
 	for nth := 1; nth <= mostEqual; nth++ {
 		if at, ok := m.byKey[plainKey(k.likes, nth)]; ok && !m.claimed[at] {
@@ -287,7 +328,7 @@ func (m *matcher) plainly(n int, r Row, k mark) bool {
 	return false
 }
 
-// otherDay finds a row with an id on another day, from which the bank has moved it.
+// otherDay matches a row with an id that is stored on another day, because the bank has moved it.
 func (m *matcher) otherDay(n int, _ Row, k mark) {
 	if k.family == "" {
 		return
@@ -315,7 +356,7 @@ func (m *matcher) formerElsewhere(k mark) (int32, bool) {
 	return 0, false
 }
 
-// pop takes the next stored row of a list that is left.
+// pop removes and returns the next row of a list that has no match yet.
 func pop[K comparable](m *matcher, from map[K][]int32, key K) (at int32, ok bool) {
 	list := from[key]
 	for len(list) > 0 && !ok {
@@ -331,8 +372,8 @@ func pop[K comparable](m *matcher, from map[K][]int32, key K) (at int32, ok bool
 	return at, ok
 }
 
-// accountOf and familyOf return parts of a key with an id; for familyOf it ends with the day. Keys
-// without an id name no account, apart from those of CSV.
+// accountOf and familyOf return parts of a key with an id. The parameter of familyOf ends with the
+// day. Keys without an id contain no account.
 func accountOf(key string) string {
 	if !hasID(key) {
 		return unnamed

@@ -11,11 +11,11 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Apart is how many days two sources may date one transaction apart.
+// Apart is the maximum difference in days between the dates that two sources give one transaction.
 const Apart = 3
 
-// isOther reports whether a stored row is left for the last passes: a live one of a source other
-// than the file's.
+// isOther reports whether a stored row is a candidate for the last passes: it has no match, is not
+// deleted, and is from another source than the file.
 func (m *matcher) isOther(at int) bool {
 	s := m.stored[at]
 	return !m.claimed[at] && !s.Gone && Source(s.Key) != sourceName(m.prints.Format)
@@ -28,7 +28,7 @@ func sourceName(format string) string {
 	return format
 }
 
-// likelySame finds a row of the same day and amount from another source.
+// likelySame matches a row of the same day and amount from another source.
 func (m *matcher) likelySame(n int, r Row, _ mark) {
 	if m.others == nil {
 		m.others = map[dayAmount][]int32{}
@@ -49,7 +49,7 @@ func (m *matcher) claimLikely(n int, at int32) {
 	m.likely[n] = true
 }
 
-// likelyNear finds one of the same amount and a similar text, some days away: the nearest.
+// likelyNear matches the nearest row of the same amount with a similar text, some days away.
 func (m *matcher) likelyNear(n int, r Row, _ mark) {
 	if m.near == nil {
 		m.indexWords()
@@ -65,14 +65,15 @@ func (m *matcher) likelyNear(n int, r Row, _ mark) {
 	}
 }
 
-// likelyFed finds one of the same amount that a bank's feed brought, some days away, whatever its
-// text: the nearest. A file lists every row of its days, so a row of the feed that no row of the
-// file is by now is one that the file dates and words otherwise.
+// likelyFed matches the nearest row of the same amount, some days away, whatever its text. One of
+// the two rows must be from a bank's feed and the other from a file. A file lists every row of its
+// days. So if a row of the feed still has no match in the file, the file must list it with another
+// date and text.
 func (m *matcher) likelyFed(n int, r Row, _ mark) {
 	if m.fed == nil {
 		m.fed = map[dayAmount][]int32{}
 		for i, s := range m.stored {
-			if m.isOther(i) && Source(s.Key) == "" {
+			if m.isOther(i) && (Source(s.Key) == "") != (m.prints.Format == fed) {
 				on := dayAmount{s.Date, s.Cents}
 				m.fed[on] = append(m.fed[on], int32(i))
 			}
@@ -88,12 +89,12 @@ func (m *matcher) likelyFed(n int, r Row, _ mark) {
 	}
 }
 
-// A wordAt is a word of a stored row, with its day and amount as a hash: a shop that takes the same
-// fare from everybody has one amount in each row, so that the amount alone leads to too many.
+// A wordAt is a word of a stored row, hashed together with the row's day and amount. The amount
+// alone would find too many rows, for example if a shop charges everybody the same price.
 type wordAt struct {
 	hash uint64
 	at   int32
-	gone int32 // of the first one of a hash: how many of that hash are claimed, from it on
+	gone int32 // in the first entry of a hash: how many entries from here on already have a match
 }
 
 type wordKey struct {
@@ -101,7 +102,7 @@ type wordKey struct {
 	word string
 }
 
-// indexWords sorts the words of the stored rows that are left.
+// indexWords sorts the words of the candidates.
 func (m *matcher) indexWords() {
 	m.seed, m.near, m.others = maphash.MakeSeed(), []wordAt{}, map[dayAmount][]int32{}
 	for i, s := range m.stored {
@@ -118,7 +119,7 @@ func (m *matcher) indexWords() {
 	})
 }
 
-// withWord returns the first row of a day and amount that is left and has one of the words.
+// withWord returns the first candidate of a day and amount that has one of the words.
 func (m *matcher) withWord(on dayAmount, words []string) (found int32, ok bool) {
 	for _, w := range words {
 		hash := maphash.Comparable(m.seed, wordKey{on, w})
@@ -152,7 +153,7 @@ func shift(day string, days int) string {
 	return at.AddDate(0, 0, days).Format(time.DateOnly)
 }
 
-// wordsOf are the words that say something: of three characters or more, with a letter.
+// wordsOf returns the words of a text that have at least three characters and a letter.
 func wordsOf(s string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(text.Fold(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -13,15 +13,15 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A hundred thousand rows of one amount, such as fares, are compared with each other a few times,
-// not each with each.
+// Among a hundred thousand rows of one amount, such as bus fares, each row is compared only a few
+// times, and not with every other row.
 func TestEqualAmountsAreComparedAFewTimes(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
 	const rows = 100_000
 	for _, c := range []struct {
 		name        string
-		later, days int // the stored rows are so many days later; on so many days
+		later, days int // the stored rows are this many days later; number of days
 		text        string
 		likely      int
 	}{
@@ -33,7 +33,7 @@ func TestEqualAmountsAreComparedAFewTimes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			row := func(n, later int, name string) Row {
-				day := time.Date(2026, 1, 1+later+n%c.days*(1+Apart*2), 0, 0, 0, 0, time.UTC) // far from the next one
+				day := time.Date(2026, 1, 1+later+n%c.days*(1+Apart*2), 0, 0, 0, 0, time.UTC) // far from the next day
 				return Row{
 					Number: n + 1, Date: day.Format(time.DateOnly), Amount: money.MustParse("2.90"),
 					Name: text.Untrusted(fmt.Sprintf("%s 0%d", name, n)),

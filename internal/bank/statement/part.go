@@ -8,8 +8,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Of returns the file as if it had only the rows of one of its accounts. What it leaves out without
-// an account, such as a total, belongs to the first one.
+// Of returns the file with only the rows of one of its accounts. Skipped lines without an account,
+// such as totals, belong to the first account.
 func (f File) Of(a Account) File {
 	all := f.Accounts()
 	if len(all) == 1 {

@@ -1,9 +1,9 @@
-// Package statement is the contract between coffer and the files that banks let people download. A
-// format says which files are its own and how they are read; this package finds the format of a
-// file by its content, and its rows among those that an account already has.
+// Package statement is the contract between coffer and the statement files that banks offer for
+// download. A format decides which files it recognizes and how they are read. This package detects
+// the format of a file by its content, and matches its rows with those that an account already has.
 //
-// Neither a format nor this package knows the store or coffer's accounts: the caller decides what
-// to do with a row. A new format is a directory below this one, and a line in package all.
+// Neither a format nor this package knows the database or coffer's accounts: the caller decides
+// what to do with a row. A new format is a directory below this one, and a line in package all.
 package statement
 
 import (
@@ -19,8 +19,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// The limits of a file. A larger file is rejected as a whole, because half a file must never be
-// imported.
+// The limits of a file. A larger file is rejected completely, because importing half a file would
+// be worse.
 const (
 	MaxSize = 32 << 20
 	MaxRows = 500_000
@@ -28,96 +28,94 @@ const (
 
 // A Format is a kind of file. It is a value, so that package all can list it.
 type Format struct {
-	// Name is how the format is stored and named in the interface: lower-case letters and digits.
+	// Name is the format's name in the database and the API: lower-case letters and digits.
 	Name string
-	// Title is how people know it.
+	// Title is its display name.
 	Title string
-	// Detect reports whether a file is of the format, by its [Head]. Neither the file's name nor
-	// its media type counts: banks and browsers get both wrong.
+	// Detect reports whether a file has the format, by its [Head]. The file's name and media type
+	// do not count, because banks and browsers get both wrong.
 	Detect func(head []byte) bool
-	// Unread says what a file of the format is, such as "a PDF", if coffer recognizes but cannot
-	// read it. Such a format has neither Inspect nor Read.
+	// Unread is a description of the file, such as "a PDF", if coffer recognizes but cannot read
+	// the format. Such a format has neither Inspect nor Read.
 	Unread string
 	// Inspect finds out how a file is written. An error is about the file or the options as a
-	// whole; a file that can be read in part gives a preview that says what is wrong. It ends with
-	// the context.
+	// whole. If only parts of the file can be read, the preview says what is wrong. Inspect ends
+	// with the context.
 	Inspect func(ctx context.Context, file io.ReaderAt, o Options) (Preview, error)
-	// Read yields the rows of a file in order, as Inspect understood it, those of an account in the
-	// order of the account. A line that is not a transaction, or can't be read, is yielded as a
-	// [*RowError] with only its number and account. Any other error, including the end of the
-	// context, ends the file and means that the earlier rows must not be kept.
+	// Read yields the rows of a file in order, in the way that Inspect found. A line that is not a
+	// transaction, or can't be read, is yielded as a [*RowError] with only its number and account.
+	// Any other error, including the end of the context, ends the file; the caller must then
+	// discard the earlier rows.
 	Read func(ctx context.Context, file io.ReaderAt, p Preview) iter.Seq2[Row, error]
 }
 
 // How certain a preview is.
 const (
-	High   = "high"   // the file says it, or every choice follows from the rows
-	Medium = "medium" // something was chosen by likelihood
-	Low    = "low"    // a person should look: see the warnings
+	High   = "high"   // the file states it, or the rows leave no choice
+	Medium = "medium" // something was chosen because it is likely
+	Low    = "low"    // a person should check the result: see the warnings
 )
 
-// Own are options of one format, by their names in the interface. Only the format knows what they
-// mean.
+// Own are options of one format, by their names in the API. Only the format knows their meaning.
 type Own map[string]json.RawMessage
 
-// Options are fixed by the caller; everything else is found in the file. The zero value fixes
-// nothing.
+// Options are the caller's choices; everything else is detected. The zero value chooses nothing.
 type Options struct {
-	DefaultCurrency money.Currency // of rows that state none
-	// stands in for it where the file implies none either
+	DefaultCurrency money.Currency // for rows that state none
+	// For rows that state none, if DefaultCurrency is empty and the file implies none.
 	UsualCurrency money.Currency
 	Own           Own
 }
 
-// A Preview describes how a file is read, with a sample of the result. [Format.Read] takes it
-// unchanged.
+// A Preview describes how a file is read, with a sample of the result. Pass it unchanged to
+// [Format.Read].
 type Preview struct {
 	Confidence      string         `json:"confidence"`
-	KnownFormat     string         `json:"known_format,omitempty"`     // whose habits decided, such as a bank's export
-	FormatName      string         `json:"-"`                          // as people call it
-	DefaultCurrency money.Currency `json:"default_currency,omitempty"` // of rows that state none
-	FirstDate       string         `json:"first_date,omitempty"`       // of the rows that can be read, YYYY-MM-DD
+	KnownFormat     string         `json:"known_format,omitempty"`     // the detected known format, such as a bank's export
+	FormatName      string         `json:"-"`                          // its display name
+	DefaultCurrency money.Currency `json:"default_currency,omitempty"` // such as a bank's export
+	FirstDate       string         `json:"first_date,omitempty"`       // of the readable rows, YYYY-MM-DD
 	LastDate        string         `json:"last_date,omitempty"`
-	RowsTotal       int            `json:"rows_total"`    // transactions, those that are rejected among them
+	RowsTotal       int            `json:"rows_total"`    // transactions, including rejected ones
 	RowsRejected    int            `json:"rows_rejected"` // of RowsTotal
-	// other lines: totals, legal text, pending charges
+	// Other lines: totals, legal text, pending charges.
 	RowsSkipped int       `json:"rows_skipped"`
 	Sample      []Sample  `json:"sample"`
 	Warnings    []Warning `json:"warnings"`
 
-	Rejected []RowError `json:"-"` // the first of RowsRejected
+	Rejected []RowError `json:"-"` // the first rejected rows
 
 	// The file's information about its account, for an account that is created for it.
-	Bank           string         `json:"bank,omitempty"`            // whose the file is
-	AccountNumber  text.Untrusted `json:"account_number,omitempty"`  // that the file or all of its rows name
-	FormatCurrency money.Currency `json:"format_currency,omitempty"` // that the file implies without stating it
-	Currency       money.Currency `json:"-"`                         // of all rows; empty where they differ
-	Assumed        int            `json:"-"`                         // rows that state no currency
+	Bank           string         `json:"bank,omitempty"`            // the bank of the file
+	AccountNumber  text.Untrusted `json:"account_number,omitempty"`  // stated by the file or by all of its rows
+	FormatCurrency money.Currency `json:"format_currency,omitempty"` // implied by the file but not stated
+	Currency       money.Currency `json:"-"`                         // of all rows; empty if they differ
+	Assumed        int            `json:"-"`                         // number of rows that state no currency
 
 	Version string `json:"-"` // of the format, if the file names one
-	// Accounts are those of the file, if the format separates them: see [File.Accounts].
+	// Accounts are the accounts of the file, if the format separates them: see [File.Accounts].
 	Accounts []Account `json:"-"`
-	// Balances: rows have the balance after them.
+	// Balances means that rows have the balance after them.
 	Balances bool `json:"-"`
-	// Table is how the file is written, if it is a table that does not describe itself.
+	// Table describes how the file is written, if it is a table that does not describe itself.
 	Table *Table `json:"-"`
-	// Settled are the options under which the bank's next file is read in the same way.
+	// Settled are options with which the bank's next file can be read in the same way.
 	Settled Own `json:"-"`
-	// Plan is what the format's Read needs of its Inspect.
+	// Plan is the data that the format's Read needs from its Inspect.
 	Plan any `json:"-"`
 }
 
-// A Table is how a table of text is written.
+// A Table describes how a table of text is written.
 type Table struct {
 	Encoding, Delimiter                      string
 	HeaderRow                                *int // counted from 1 as a spreadsheet does; nil if there is none
 	Columns                                  []ColumnInfo
-	Mapping                                  map[string]int // the index from 0 of the column of a field
+	Mapping                                  map[string]int // by field: the column's index from 0
 	DateFormat, DecimalSeparator, AmountSign string
 }
 
-// TableFields are the fields of a row for which a [Table] can name a column, in the order in which
-// a person would fill them.
+// TableFields are the fields of a row for which a [Table] can name a column, in the order of the
+// form on the screen.
 var TableFields = []string{
 	"date", "amount", "other_amount", "debit", "credit", "flag", "fee", "name", "detail", "merchant_name", "category",
 	"account", "currency", "id", "balance", "status",
@@ -130,7 +128,7 @@ type ColumnInfo struct {
 	Samples []text.Untrusted `json:"samples"`
 }
 
-// A Sample is a row of the preview, with what is wrong with it.
+// A Sample is a row of the preview, with its errors.
 type Sample struct {
 	Row
 	Errors []string `json:"errors"`
@@ -154,33 +152,32 @@ type Row struct {
 	Category     text.Untrusted `json:"category,omitempty"`
 	Account      text.Untrusted `json:"account,omitempty"` // the key of its account, if the file names one
 	ID           text.Untrusted `json:"id,omitempty"`
-	Balance      *money.Amount  `json:"balance,omitempty"` // as the file writes it
+	Balance      *money.Amount  `json:"balance,omitempty"` // with the sign in the file
 
 	Assumed bool           `json:"-"` // the file states no currency
-	Count   text.Untrusted `json:"-"` // what stands in the place of an id where that only counts the rows
-	Extra   *Extra         `json:"-"` // nil if there is nothing to say
+	Count   text.Untrusted `json:"-"` // the number in place of an id if the bank only numbers the rows
+	Extra   *Extra         `json:"-"` // nil if there are no such details
 }
 
-// A RowError is the reason why a row is not a transaction that can be stored. It never concerns the
-// file as a whole.
+// A RowError is the reason why a line is not stored as a transaction. It is never about the file as
+// a whole.
 type RowError struct {
 	Row     int    `json:"row"`
 	Code    string `json:"code"`
 	Message string `json:"reason"`
-	// Skip marks what is rightly no transaction, such as a total or a charge that is still pending;
-	// the others are rejected.
+	// Skip marks a line that is not a transaction, such as a total or a pending charge. Other lines
+	// are rejected.
 	Skip    bool           `json:"-"`
 	Account text.Untrusted `json:"-"` // the key of the row's account, if that is known
 }
 
 func (e *RowError) Error() string { return e.Message }
 
-// headSize is how much of a file is looked at to find its format.
+// headSize is how many bytes are read to detect a file's format.
 const headSize = 4 << 10
 
-// Head returns the first bytes of a file, without a byte order mark and white space before the
-// first character. Of a file in UTF-16 it leaves out the zero bytes: what formats begin with is
-// ASCII.
+// Head returns the first bytes of a file, without a byte order mark and leading white space. For
+// UTF-16 it removes the zero bytes, because the beginnings of the formats are ASCII.
 func Head(file io.ReaderAt) ([]byte, error) {
 	head := make([]byte, headSize)
 	n, err := file.ReadAt(head, 0)
@@ -196,8 +193,8 @@ func Head(file io.ReaderAt) ([]byte, error) {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), nil
 }
 
-// Detect returns the first of the formats that recognizes the file. It is an error if coffer cannot
-// read that one.
+// Detect returns the first format that recognizes the file. It returns an error if coffer cannot
+// read that format.
 func Detect(formats []Format, file io.ReaderAt) (Format, error) {
 	head, err := Head(file)
 	if err != nil {
@@ -217,7 +214,7 @@ func Detect(formats []Format, file io.ReaderAt) (Format, error) {
 		"this is not a statement; export one as CSV, OFX, QIF, CAMT, MT940 or Excel (.xlsx)")
 }
 
-// A File is a statement that its format has understood.
+// A File is a statement that its format has inspected.
 type File struct {
 	Preview
 	Format  Format

@@ -7,16 +7,16 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// What a [Tally] keeps.
+// Limits of a [Tally].
 const (
 	sampleRows   = 10
 	rejectedRows = 20
-	// MaxAccounts is the most accounts of one file.
+	// MaxAccounts is the maximum number of accounts in one file.
 	MaxAccounts = 200
 )
 
 // A Tally counts the rows of a file by account while its format inspects it. The zero value is
-// ready.
+// ready for use.
 type Tally struct {
 	Sample   []Sample
 	Rejected []RowError
@@ -24,11 +24,11 @@ type Tally struct {
 	accounts []Account
 	byKey    map[text.Untrusted]int
 	assumed  int
-	many     bool // more accounts than MaxAccounts
+	many     bool // the file has more than MaxAccounts accounts
 }
 
-// Account returns the account with that key, which is added if there is none. It is valid until the
-// next call, and is nil where the file has more than [MaxAccounts].
+// Account returns the account with that key and adds it if necessary. The result is valid until the
+// next call. It is nil if the file has more than [MaxAccounts] accounts.
 func (t *Tally) Account(key text.Untrusted) *Account {
 	at, ok := t.byKey[key]
 	switch {
@@ -65,7 +65,7 @@ func (t *Tally) Row(r Row) {
 	a.LastDate = max(a.LastDate, r.Date)
 }
 
-// Left counts a line that is left out.
+// Left counts a line that is not a transaction.
 func (t *Tally) Left(e *RowError) {
 	if !e.Skip {
 		if len(t.Rejected) < rejectedRows {
@@ -98,9 +98,9 @@ func (a *Account) skip(reason string) {
 	a.Skipped[i].Count++
 }
 
-// Held returns the accounts that have rows. A line that was left out without an account, such as a
-// total, is counted for the account if there is only one. There are none where the file has more
-// than can be separated. It ends the count.
+// Held returns the accounts that have rows. Lines without an account that were left out, such as
+// totals, are counted for the account if there is only one. It returns nil if the file has more
+// than [MaxAccounts] accounts. Call it after the last row.
 func (t *Tally) Held() []Account {
 	rest := Account{}
 	held := slices.DeleteFunc(t.accounts, func(a Account) bool {
@@ -129,8 +129,8 @@ func (t *Tally) Held() []Account {
 	return held
 }
 
-// Fill enters the accounts and the counts into a preview. It reports whether the file has no more
-// accounts than [MaxAccounts].
+// Fill copies the accounts and the counts into a preview. It reports whether the file has at most
+// [MaxAccounts] accounts.
 func (t *Tally) Fill(p *Preview) bool {
 	p.Accounts, p.Assumed = t.accounts, t.assumed
 	p.Sample, p.Rejected = append([]Sample{}, t.Sample...), t.Rejected

@@ -14,7 +14,7 @@ const (
 	closed       = "account.closed"
 )
 
-// A verdict is what an error means for us.
+// A verdict is how coffer handles an error.
 type verdict struct {
 	class  bank.Class
 	advice string
@@ -62,14 +62,14 @@ var (
 	}
 )
 
-// elsewhere are the ends of a connection that are mended on the bank's own pages first.
+// elsewhere lists disconnections that the member must first resolve on the bank's own pages.
 var elsewhere = map[string]bool{
 	disconnected + ".account_locked":                           true,
 	disconnected + ".user_action.contact_information_required": true,
 	disconnected + ".user_action.web_login_required":           true,
 }
 
-// statuses decides where the code does not. Not every 404 is an end.
+// statuses decides if the code does not. Not every 404 means that the connection has ended.
 var statuses = map[int]verdict{
 	http.StatusBadRequest:          setup,
 	http.StatusUnauthorized:        setup,
@@ -81,7 +81,7 @@ var statuses = map[int]verdict{
 	http.StatusBadGateway:          bankDown,
 }
 
-// judge decides by code, then by status.
+// judge decides by the code, then by the status.
 func judge(code string, status int) *bank.Error {
 	v, known := statuses[status]
 	switch {
@@ -105,7 +105,7 @@ func judge(code string, status int) *bank.Error {
 	}
 }
 
-// refused returns the error of a response that is not a success.
+// refused returns the error for a response that is not a success.
 func (t *Teller) refused(a bank.Answer) error {
 	var body struct {
 		Error struct {

@@ -41,7 +41,7 @@ func (t *Teller) Accounts(ctx context.Context, c bank.Credentials) ([]bank.Accou
 	return out, nil
 }
 
-// accounts lists those that can be named.
+// accounts returns the accounts that have a valid id.
 func (t *Teller) accounts(ctx context.Context, c credentials) ([]account, error) {
 	var raws []json.RawMessage
 	if err := t.get(ctx, "/accounts", c, &raws); err != nil {
@@ -60,7 +60,8 @@ func (t *Teller) accounts(ctx context.Context, c credentials) ([]account, error)
 	return out, nil
 }
 
-// Balances implements [bank.Balancer], one account after another: Teller's limits are not known.
+// Balances implements [bank.Balancer]. It reads one account after another, because Teller's rate
+// limits are unknown.
 func (t *Teller) Balances(ctx context.Context, c bank.Credentials, only []string) ([]bank.Account, error) {
 	creds, err := t.open(c)
 	if err != nil {
@@ -142,8 +143,8 @@ func (t *Teller) Session(context.Context, bank.LinkRequest) (bank.Session, error
 // Widget implements [bank.Embedder].
 func (t *Teller) Widget() bank.Widget { return t.widget }
 
-// Relink implements [bank.Relinker]: Connect goes straight to the enrolment's bank, and its token
-// works again.
+// Relink implements [bank.Relinker]: Connect opens the enrollment's bank directly, and the existing
+// token works again.
 func (t *Teller) Relink(_ context.Context, c bank.Credentials, _ bank.LinkRequest) (bank.Session, error) {
 	creds, err := t.open(c)
 	if err != nil {
@@ -165,8 +166,8 @@ func (t *Teller) session() bank.Session {
 	}
 }
 
-// Exchange implements [bank.Linker]. The browser holds the real token, so its claim is not trusted:
-// Teller must know the token, and confirm that it belongs to this enrolment.
+// Exchange implements [bank.Linker]. The result comes from the member's browser, so it is not
+// trusted: Teller must accept the token, and confirm that it belongs to this enrollment.
 func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMessage) (bank.Linked, error) {
 	var in struct {
 		credentials
@@ -204,8 +205,9 @@ func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMes
 	return out, nil
 }
 
-// signed looks for a signature of that message. Teller's documentation leaves open whether the
-// message or its hash is signed, and in which encoding, so that either is taken.
+// signed reports whether one of the signatures is valid for that message. Teller's documentation
+// does not say whether the message or its hash is signed, nor in which encoding, so all of them are
+// accepted.
 func (t *Teller) signed(message string, signatures []string) bool {
 	if t.signingKey == nil {
 		return false
@@ -223,7 +225,7 @@ func (t *Teller) signed(message string, signatures []string) bool {
 
 func signingKey(s string) []byte { return decode(s, ed25519.PublicKeySize) }
 
-// decode reads n bytes in hex or in any base64; nil if it cannot.
+// decode reads n bytes in hex or any base64. It returns nil if it cannot.
 func decode(s string, n int) []byte {
 	for _, read := range []func(string) ([]byte, error){
 		hex.DecodeString, base64.StdEncoding.DecodeString, base64.RawStdEncoding.DecodeString,

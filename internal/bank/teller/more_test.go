@@ -253,7 +253,7 @@ func TestSigns(t *testing.T) {
 		}
 	}
 	for reason, a := range map[bank.Reason]bank.Account{
-		bank.BadAccount:  {ProviderID: "a", Type: bank.Other, Currency: "USD"}, // whose sign is not known
+		bank.BadAccount:  {ProviderID: "a", Type: bank.Other, Currency: "USD"}, // its sign is unknown
 		bank.BadCurrency: {ProviderID: "a", Type: bank.Credit},
 	} {
 		if _, got := p.Reread(row, a); got != reason {
@@ -262,7 +262,8 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestOneAccountDoesNotSpoilTheOthers closes an account, by list and by answer.
+// TestOneAccountDoesNotSpoilTheOthers closes an account, first in the list and then by an error
+// response.
 func TestOneAccountDoesNotSpoilTheOthers(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.TellerOptions{})
@@ -304,7 +305,7 @@ func TestOneAccountDoesNotSpoilTheOthers(t *testing.T) {
 }
 
 // TestRowWithoutIDLeavesTheWindowOpen: a removed row cannot be distinguished from a row without an
-// id.
+// id, so the window is not complete.
 func TestRowWithoutIDLeavesTheWindowOpen(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banks.TellerOptions{})

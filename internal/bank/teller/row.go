@@ -33,10 +33,7 @@ func (a account) ours() bank.Account {
 	if a.Type == bank.Depository || a.Type == bank.Credit {
 		kind = string(a.Type)
 	}
-	currency, err := money.ParseCurrency(string(a.Currency))
-	if err != nil {
-		currency = ""
-	}
+	currency, _ := money.ParseCurrency(string(a.Currency)) // "" if it is not a currency
 	return bank.Account{
 		ProviderID: string(a.ID), Name: text.Name(string(a.Name)), Type: kind,
 		Subtype: text.Line(string(a.Subtype), 64).Plain(),
@@ -60,18 +57,14 @@ type transaction struct {
 	} `json:"details"`
 }
 
-// readTransaction reads a row of an account, or returns the reason why it cannot; then the
-// transaction has only the ids that could be read. The account decides the currency and the sign:
-// Teller's depository accounts count money in, its cards money out.
+// readTransaction reads a row of an account, or returns the reason why it cannot. In that case the
+// transaction has only the ids that could be read. The account determines the currency and the
+// sign: for depository accounts of Teller a positive amount is money in, for cards it is money out.
 func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason) {
 	out := bank.Transaction{AccountID: a.ProviderID, Currency: a.Currency}
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
-		var ids struct {
-			ID bank.OptionalString `json:"id"`
-		}
-		_ = json.Unmarshal(raw, &ids) // a value that is not an object has no id
-		out.ProviderID = string(ids.ID)
+		out.ProviderID = bank.StringField(raw, "id")
 		return out, bank.BadShape
 	}
 	out.ProviderID, out.Pending = string(row.ID), row.Status == "pending"

@@ -13,15 +13,15 @@ import (
 	"coffer/internal/bank"
 )
 
-// A readPosition is where a loop stands among the accounts. It travels through [bank.Position],
-// because the next page may be asked for by another server.
+// A readPosition is the progress of a loop among the accounts. It is stored in [bank.Position],
+// because another server may request the next page.
 type readPosition struct {
-	Todo    []todo `json:"todo"`    // accounts that are not read whole, the current one first
-	Oldest  string `json:"oldest"`  // the last row that came; the next page is older
+	Todo    []todo `json:"todo"`    // accounts that are not completely read, the current one first
+	Oldest  string `json:"oldest"`  // the id of the last row so far; the next page is older
 	Blurred bool   `json:"blurred"` // a row without an id came, so removed rows cannot be detected
 }
 
-// A todo is what must be known of an account to read its rows.
+// A todo holds what reading an account's rows requires.
 type todo struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -64,7 +64,7 @@ func (t *Teller) Pull(ctx context.Context, c bank.Credentials, at bank.Position)
 	return page, err
 }
 
-// survey lists the accounts and decides which of them are read.
+// survey lists the accounts and decides which of them to read.
 func (t *Teller) survey(ctx context.Context, c credentials, only []string) (bank.Page, readPosition, error) {
 	var page bank.Page
 	var here readPosition
@@ -86,7 +86,7 @@ func (t *Teller) survey(ctx context.Context, c credentials, only []string) (bank
 	return page, here, nil
 }
 
-// rows reads one page of an account and moves the position on.
+// rows reads one page of an account and advances the position.
 func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *readPosition, page *bank.Page) error {
 	now := here.Todo[0]
 	query := url.Values{"count": {strconv.Itoa(pageSize)}}
@@ -105,7 +105,7 @@ func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *
 			here.next()
 			return nil
 		case f.Status == http.StatusNotFound && here.Oldest != "":
-			*page = bank.Page{Restart: true} // the row from which to go on is gone
+			*page = bank.Page{Restart: true} // the row after which to continue is gone
 			return nil
 		}
 	}
@@ -117,8 +117,8 @@ func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *
 	}
 	before := here.Oldest
 	here.read(raws, page)
-	// Teller's largest count is not known, so that a short page is not the last one: an empty page
-	// is.
+	// Teller's largest count is unknown, so a short page need not be the last one. Only an empty
+	// page is the last.
 	if len(raws) > 0 && here.Oldest != before {
 		return nil
 	}
@@ -129,10 +129,10 @@ func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *
 	return nil
 }
 
-// read turns the rows to ours.
+// read converts the rows.
 func (p *readPosition) read(raws []json.RawMessage, page *bank.Page) {
 	a := bank.Account{ProviderID: p.Todo[0].ID, Type: p.Todo[0].Type}
-	_ = a.Currency.UnmarshalText([]byte(p.Todo[0].Currency)) // "" stays "": no row can be read then
+	_ = a.Currency.UnmarshalText([]byte(p.Todo[0].Currency)) // an invalid currency stays ""; then no row can be read
 	for _, raw := range raws {
 		row, reason := readTransaction(raw, a)
 		if bank.IsID(row.ProviderID) {
@@ -149,5 +149,5 @@ func (p *readPosition) read(raws []json.RawMessage, page *bank.Page) {
 	page.Transactions = bank.Latest(page.Transactions)
 }
 
-// next goes to the next account.
+// next advances to the next account.
 func (p *readPosition) next() { *p = readPosition{Todo: p.Todo[1:]} }

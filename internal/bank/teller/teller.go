@@ -21,10 +21,10 @@ const (
 	baseURL  = "https://api.teller.io"
 	version  = "2020-10-12"
 	pageSize = 250
-	// A pending row is posted within days, and its date moves then.
+	// A pending row posts within days, and its date changes then.
 	windowDays = 10
-	// The margin before a window is read too, so that a row which moved to just before it does not
-	// look removed.
+	// These days before a window are read too: otherwise a row that moved to just before the window
+	// would seem removed.
 	marginDays = 7
 )
 
@@ -35,9 +35,9 @@ type Config struct {
 	ApplicationID  string           //
 	Certificate    []byte           // the client certificate, PEM; none in the sandbox
 	Key            []byte           // its key, PEM
-	RootCA         []byte           // whom to trust in place of the system's authorities, PEM; for a simulator
-	SigningKey     string           // the token signing key of the dashboard; "" leaves signatures unchecked
-	WebhookSecrets []string         // those that are not expired
+	RootCA         []byte           // the CA to trust instead of the system's, PEM; for a simulator
+	SigningKey     string           // the token signing key of the dashboard; if "", signatures are not checked
+	WebhookSecrets []string         // the secrets that have not expired
 	Now            func() time.Time // time.Now if nil
 }
 
@@ -47,7 +47,7 @@ type Teller struct {
 	environment string
 	application string
 	signingKey  []byte
-	secrets     func() []string // a closure, so that nothing that prints a Teller prints them
+	secrets     func() []string // a closure, so that printing a Teller does not print the secrets
 	now         func() time.Time
 	widget      bank.Widget
 }
@@ -105,7 +105,7 @@ func New(c Config) (*Teller, error) {
 	}
 	if c.BaseURL == "" {
 		c.BaseURL = baseURL
-	} else { // a simulator has a widget of its own, or none
+	} else { // a simulator has its own widget, or none
 		host := strings.TrimSuffix(c.BaseURL, "/") + "/"
 		widget.Script, widget.Frames = host+"connect/connect.js", []string{host}
 	}

@@ -20,7 +20,7 @@ const secret = "canary-of-the-webhooks"
 
 var lastDay = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 
-// start runs a simulator, and a client that is set up for it.
+// start runs a simulator, and a client that is configured for it.
 func start(t *testing.T, o banks.TellerOptions) (*banks.Teller, *teller.Teller) {
 	t.Helper()
 	o.Secrets = []string{secret}
@@ -68,7 +68,7 @@ func TestConformance(t *testing.T) {
 	banktest.Run(t, subject(banks.TellerOptions{}))
 }
 
-// TestConformanceWithSmallPages holds too where Teller gives fewer rows than it was asked for.
+// TestConformanceWithSmallPages uses a server that returns fewer rows than requested.
 func TestConformanceWithSmallPages(t *testing.T) {
 	t.Parallel()
 	banktest.Run(t, subject(banks.TellerOptions{Sandbox: true, MaxCount: 100}))
@@ -86,7 +86,7 @@ func subject(o banks.TellerOptions) func(t *testing.T) banktest.Subject {
 	}
 }
 
-// theBank is the simulator as the suite moves it.
+// theBank adapts the simulator to the conformance suite.
 type theBank struct {
 	t    *testing.T
 	sim  *banks.Teller
@@ -131,7 +131,7 @@ func (b *theBank) Add(n int) {
 	}
 }
 
-// Churn stays where Teller still looks: within the window.
+// Churn changes only days within the window.
 func (b *theBank) Churn() {
 	for i, r := range b.book.Pending() {
 		switch i % 4 {
@@ -139,7 +139,7 @@ func (b *theBank) Churn() {
 			b.book.Post(r.ID, func(r *banks.Row) { r.PendingID, r.Name = "", "Posted" })
 		case 1:
 			b.book.Remove(r.ID)
-		case 2: // posted under its id, on an earlier day than the window's first
+		case 2: // posted under the same id, on a day before the window
 			b.book.Change(r.ID, func(r *banks.Row) {
 				r.Pending, r.Merchant, r.Primary, r.Date = false, "SHOP", "shopping", lastDay.AddDate(0, 0, -12)
 			})

@@ -16,7 +16,7 @@ import (
 
 const (
 	deliveryAge  = 3 * time.Minute
-	deliverySkew = time.Minute // how far Teller's clock may be ahead of ours
+	deliverySkew = time.Minute // how far Teller's clock may be ahead of coffer's
 	maxSignature = 2048
 )
 
@@ -50,7 +50,7 @@ func (t *Teller) Verify(_ context.Context, h http.Header, body []byte) (bank.Eve
 	return readEvent(body)
 }
 
-// sealed reports whether one of the signatures is by one of our secrets.
+// sealed reports whether one of the signatures was made with one of coffer's secrets.
 func (t *Teller) sealed(moment string, body []byte, signatures [][]byte) bool {
 	ok := false
 	for _, secret := range t.secrets() {

@@ -21,7 +21,8 @@ type Register struct{ db *pg.DB }
 // New returns a Register.
 func New(db *pg.DB) *Register { return &Register{db: db} }
 
-// An Account is an account at a bank, with the household's name for it and its owner.
+// An Account is an account at a bank or one entered by hand, with the household's name for it and
+// its owner.
 type Account struct {
 	ID               id.ID           `json:"id" db:"id"`
 	ShortID          string          `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -105,8 +106,8 @@ const Moves = `t.deleted_at is null and not t.pending and ` + journal.BankRow + 
 	and not (t.origin = 'manual' and t.excluded)`
 
 // accountRows selects accounts with today's balance, derived as for any other day: the last stated
-// balance plus the posted transactions since. If transactions do not explain the account's value,
-// the last stated balance stands.
+// balance plus the posted transactions since. If the account's value does not follow from its
+// transactions, today's balance is the last stated one.
 const accountRows = `
 	select a.id, a.short_id, a.connection_id, a.provider, coalesce(a.owner_id, cn.member_id) as user_id,
 		m.name as user_name, a.owner_id,

@@ -92,7 +92,8 @@ func (r *Register) Balances(ctx context.Context, q pg.Querier, in ListBalances) 
 	return out, err
 }
 
-// shown returns the days of a page, newest first, and one more day if there is one.
+// shown returns the days of a page, newest first. If there are more days, it returns one day beyond
+// the page.
 func (b *books) shown(in ListBalances, to dayNumber) ([]DailyBalance, error) {
 	out := []DailyBalance{}
 	v, err := b.prove()
@@ -147,7 +148,7 @@ type books struct {
 	Method   string         `db:"balance_method"`
 	ClosedOn *pg.Date       `db:"closed_on"`
 	Today    pg.Date        `db:"today"`
-	rows     []balanceRow   // the one that overrides the others of its day, oldest first
+	rows     []balanceRow   // of each day only the balance that overrides the others, oldest first
 	stated   []stated       // the same balances in the form that prove takes
 	moves    []movement
 }
@@ -237,7 +238,8 @@ func (b *books) days() (days, error) {
 	})
 }
 
-// prove runs the proof. If rows do not explain the account's value, there is no proof to run.
+// prove runs the proof. An account whose value does not follow from its transactions has the status
+// none.
 func (b *books) prove() (verdict, error) {
 	if b.Method == byValuations {
 		return verdict{status: none, statements: len(b.stated)}, nil

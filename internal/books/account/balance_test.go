@@ -79,9 +79,9 @@ func (d *desk) last() id.ID {
 	return u
 }
 
-// A person's balance overrides a statement's, and a statement's overrides the bank's. Removing one
-// uncovers the next, a revert restores the previous state, and an agent cannot change a person's
-// balance.
+// A person's balance overrides a statement's, and a statement's overrides the bank's. Removing a
+// balance makes the one below it count again. A revert restores the previous state. An agent cannot
+// change a person's balance.
 func TestStatedBalances(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -63,16 +63,15 @@ func (r *Register) handStated(ctx context.Context, q pg.Querier, account id.ID, 
 	return &found[0], nil
 }
 
-// say sets a day's balance to the one that the caller gives, or removes the caller's balance if to
-// is nil, and records the change.
+// say sets the balance of a day by hand, or removes it if to is nil, and records the change.
 func (r *Register) say(ctx context.Context, tx pg.Tx, in BalanceDay, to *handBalance) (*books, error) {
 	b, err := pg.One[books](ctx, tx, bookRows+`and (a.id = $1 or a.short_id = $2) for update of a`,
 		pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
 		return nil, noAccount(err)
 	}
-	// A balance has no version of its own. The account has one, and it includes the current
-	// balance.
+	// A balance has no version of its own, so the caller's version is compared with the account's.
+	// The account includes the current balance.
 	a, err := r.judged(ctx, tx)(pg.One[Account](ctx, tx, accountRows+` where a.id = $1`, b.ID))
 	if err != nil {
 		return nil, err
@@ -175,8 +174,8 @@ type subject struct {
 	register *Register
 }
 
-// Leaves reports which entries are applied last. An account is set to lead to another only after it
-// was deleted, and stops leading there before it is restored.
+// Leaves reports which entries are applied last. An account gets its merged_into only after it was
+// deleted, and loses it before it is restored.
 func (s subject) Leaves(field string, after *string) bool {
 	if field == fieldMerged {
 		return after != nil

@@ -66,7 +66,7 @@ func (r *Register) CreateAccount(ctx context.Context, tx pg.Tx, in CreateAccount
 		Today    pg.Date        `db:"today"`
 		Manual   int            `db:"manual"`
 	}
-	// The lock serializes callers, so that each sees the other's account in the count.
+	// Callers wait for each other here, so that each one's count includes the other's account.
 	if _, err := pg.Exec(ctx, tx, `select from setting for no key update`); err != nil {
 		return Account{}, err
 	}

@@ -10,9 +10,10 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// UnderFiles returns the account under which an account of a linked bank keeps what files brought:
-// a tombstone that leads to it. The bank does not report those transactions, so its syncs must
-// leave them, as they leave what was merged into this account. The caller has locked the account.
+// UnderFiles returns the hidden account that holds what files brought into a linked bank's account.
+// It is a tombstone that counts as merged into the linked account. The bank does not report those
+// transactions, so its syncs must not change them, just as they must not change those of other
+// merged accounts. The caller has locked the account.
 func (r *Register) UnderFiles(ctx context.Context, tx pg.Tx, of id.ID) (id.ID, error) {
 	key := "files of " + of.String()
 	found, err := pg.Values[id.ID](ctx, tx, `select id from account where merged_into = $1 and provider = $2

@@ -61,7 +61,8 @@ func (r *Register) Lows(ctx context.Context, tx pg.Tx) ([]Low, error) {
 	return out, nil
 }
 
-// lowAt reports whether a balance is below the limit, and whether it is at least a tenth above.
+// lowAt reports whether a balance is below the limit, and whether it is at least a tenth of the
+// limit above it.
 func lowAt(balance, limit int64) (low, armed bool) {
 	tenth := limit / 10
 	if tenth < 0 {

@@ -153,8 +153,8 @@ func (r *Register) SurvivingOne(ctx context.Context, q pg.Querier, account id.ID
 	return account, err
 }
 
-// lead sets into which account each was merged, and returns the entries that it skipped. A live
-// account never leads to another.
+// lead sets or clears merged_into of the accounts, and returns the entries that it skipped. An
+// account that is not deleted never gets a merged_into.
 func (r *Register) lead(ctx context.Context, tx pg.Tx, entries []journal.Entry) (left []journal.Skipped, err error) {
 	for _, e := range entries {
 		if journal.Held(e.BeforeSource, op.ActorOf(ctx), false) {

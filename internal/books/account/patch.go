@@ -143,8 +143,8 @@ func plain(t *text.Untrusted) *string {
 }
 
 // held returns the fields that are held after this patch, and a phrase for the change's summary. A
-// field that a person sets is held. A field that a person clears is not held any more, nor is a
-// field that an agent changes with force.
+// field that a person sets becomes held. If a person clears it, or an agent changes it with force,
+// it is no longer held.
 func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []string, wording string, err error) {
 	held = slices.Clone(a.Held)
 	var did []string
@@ -222,5 +222,6 @@ func closing(day *pg.Date) string {
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// kept reports whether a value stays the same: no value or an equal one is given.
+// kept reports whether the patch leaves a value unchanged, because it gives no value or an equal
+// one.
 func kept[T comparable](given *T, is T) bool { return given == nil || *given == is }

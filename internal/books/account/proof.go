@@ -12,7 +12,7 @@ const (
 	proofAhead    = 5  // statements that may confirm a level or a shift
 	proofSupport  = 2  // how many of them must confirm it; an exact one counts as two
 	proofIgnored  = 3  // one in this many statements may be ignored, else the account is open
-	proofTiming   = 10 // days within which canceling gaps and short-lived levels are timing
+	proofTiming   = 10 // days within which gaps that cancel, and levels that do not last, are taken for late booking
 	proofCancel   = 3  // gaps after the first that together can cancel it
 	proofTrailing = 5  // statements at the end that may disagree before the status is withdrawn
 )
@@ -65,9 +65,10 @@ type span struct {
 }
 
 // prove determines which stated balances the account's rows explain and where they stop doing so.
-// Each balance plus all rows up to its day gives a level: the balance before the first row. In
-// correct books every balance gives the same level. A balance from a moment within its day may or
-// may not include that day's rows, so it gives two levels, and one of them must be right.
+// From each stated balance and all rows up to its day, it calculates a level: the balance before
+// the first row. In correct books every stated balance leads to the same level. A balance from a
+// moment within its day may or may not include that day's rows, so it leads to two levels, and one
+// of them must be right.
 //
 // It is a pure function: no database, no clock. The statements are in order of their days.
 func prove(c money.Currency, moves []movement, statements []stated) (verdict, error) {
@@ -87,8 +88,8 @@ func prove(c money.Currency, moves []movement, statements []stated) (verdict, er
 	if err != nil {
 		return verdict{}, err
 	}
-	// Some banks subtract pending charges from the balance as soon as they are authorized. Their
-	// statements still close with the posted rows only.
+	// Some banks subtract pending charges from the balance as soon as they are authorized. Even
+	// then, their statements close with the posted rows only.
 	best, err := walk(c, statements, posted, authorized)
 	if err != nil {
 		return verdict{}, err
@@ -288,9 +289,9 @@ func (w *stroll) step(from, to int, status string) {
 }
 
 // withoutTiming removes gaps that exist only because a bank booked late. Gaps that cancel within a
-// few days become one proved span. A level that only a few balances within some days confirm was
-// never the account's: the gap before it and the gap after it become one, and their differences add
-// up.
+// few days become one proved span. A level that only a few balances confirm, and only for some
+// days, was never the account's. The gaps before and after it become one gap with the sum of their
+// differences.
 func withoutTiming(statements []stated, spans []span) ([]span, error) {
 	var out []span
 	for i := 0; i < len(spans); {
@@ -312,9 +313,9 @@ func withoutTiming(statements []stated, spans []span) ([]span, error) {
 }
 
 // joined returns a gap joined with the following spans that belong to it, and the index after them.
-// The gap stays unchanged if none does.
+// If none belongs to it, the gap stays as it is.
 func joined(statements []stated, spans []span, s span, next int) (span, int, error) {
-	one, after := s, next // joined with the next gap, if the level between them did not last
+	one, after := s, next // the gap joined with the next gap, if the level between them did not last
 	sum, statementCount, gaps := s.difference, 1, 0
 	for i := next; i < len(spans) && gaps < proofCancel; i++ {
 		n := spans[i]

@@ -16,8 +16,8 @@ type world struct {
 	name          string
 	every         int     // days between stated balances
 	closing       bool    // statements give the close of the day, by posting day
-	rate          float64 // rows a day
-	pending       bool    // the bank counts charges from their authorization
+	rate          float64 // rows per day
+	pending       bool    // the bank counts charges as soon as they are authorized
 	authorized    bool    // the authorized days are known
 	exact, falsey float64 // required share of faults found, and most false gaps per account-year
 }
@@ -43,7 +43,7 @@ const year = 365
 type booking struct {
 	day        dayNumber // the day that the bank prints
 	authorized dayNumber
-	counts     float64 // when the bank's balance starts to count it
+	counts     float64 // the time from which the bank's balance includes it
 	cents      int64
 }
 
@@ -142,9 +142,9 @@ type score struct {
 }
 
 // mark compares the reported gaps with the faults that were made. A fault is found exactly if a gap
-// has its amount to the cent and lies around its day. The day of the statement before the gap and
-// the day before that one belong to the gap: a bank states a balance at a moment within its day,
-// and some rows are booked a day late.
+// has its amount to the cent and lies around its day. The two days up to the statement before the
+// gap belong to the gap too: a bank states a balance at a moment within its day, and some rows are
+// booked a day late.
 func (s *score) mark(v verdict, statements []stated, faults []fault) {
 	s.years++
 	if v.status == open {

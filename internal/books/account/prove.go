@@ -118,8 +118,8 @@ func (b *books) interval(s span, t tally) (Interval, error) {
 	return i, err
 }
 
-// explain looks for rows that may explain the gaps: duplicates, and rows that were deleted, are
-// pending or unreadable.
+// explain looks for rows that may explain the gaps: duplicates, and rows that are deleted, pending
+// or unreadable.
 func (b *books) explain(ctx context.Context, q pg.Querier, intervals []Interval) error {
 	var at []int32
 	var from, to []pg.Date
@@ -165,11 +165,11 @@ func (b *books) explain(ctx context.Context, q pg.Querier, intervals []Interval)
 				select null, k.id, 'quarantined', 4, k.first_seen_at::date from quarantine k
 				where k.account_id = @account
 					and k.first_seen_at >= g."from" and k.first_seen_at < g."to" + 15
-			) x order by place, date, transaction_id, quarantine_id limit @most
+			) x order by place, date, transaction_id, quarantine_id limit @candidates
 		) c
 		order by g.at, c.place, c.date, c.transaction_id, c.quarantine_id`, pg.Args{
 		"account": b.ID, "currency": string(b.Currency), "at": at, "from": from, "to": to, "differences": differences,
-		"most": mostCandidates,
+		"candidates": mostCandidates,
 	})
 	for _, c := range found {
 		i := &intervals[c.At]

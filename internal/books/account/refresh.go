@@ -33,7 +33,7 @@ type Incoming struct {
 	BalanceCurrent   *money.Amount
 	BalanceAvailable *money.Amount
 	BalanceLimit     *money.Amount
-	Guessed          bool // the type is a guess, and BalanceCurrent of a debt is negative
+	Guessed          bool // the type is a guess, and a debt has a negative BalanceCurrent
 }
 
 // AddAccounts stores accounts, with today's balance as the first in their history, and returns
@@ -79,7 +79,7 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 	return ids, Due(ctx, tx, ids)
 }
 
-// stated is the balance as it is stored: debts are positive.
+// stated returns the balance in the form in which it is stored, where debts are positive.
 func (a Incoming) stated() *money.Amount {
 	if a.Guessed && a.BalanceCurrent != nil && debt(a.Type) {
 		return new(a.BalanceCurrent.Neg())
@@ -87,8 +87,8 @@ func (a Incoming) stated() *money.Amount {
 	return a.BalanceCurrent
 }
 
-// methodOf returns how balances of a new account of this type are derived. Rows do not explain the
-// value of an investment.
+// methodOf returns how balances of a new account of this type are derived. The value of an
+// investment does not follow from its transactions.
 func methodOf(accountType string) string {
 	if accountType == bank.Investment {
 		return byValuations
@@ -196,7 +196,8 @@ func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Inc
 	if err != nil {
 		return err
 	}
-	// The type may be another than the guess, and then a person knows better.
+	// The stored type decides, because a person may have corrected the guess. A debt is stored as a
+	// positive balance.
 	if slices.Contains(guessed, true) {
 		turned, err := pg.Values[id.ID](ctx, tx, `select id from account where id = any($1) and type in ('credit', 'loan')`,
 			known)
@@ -236,9 +237,9 @@ func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Inc
 	return Due(ctx, tx, stated)
 }
 
-// BackfillBalances calculates each account's balance for every past day, starting from today's, if
-// the account has one. A card's or loan's balance is the debt, which a payment reduces. Pending
-// transactions are not part of a balance.
+// BackfillBalances calculates each account's balance for every past day with transactions, backward
+// from the current balance. Accounts without a current balance are left out. A card's or loan's
+// balance is the debt, which a payment reduces. Pending transactions are not part of a balance.
 func (r *Register) BackfillBalances(ctx context.Context, tx pg.Tx) error {
 	filled, err := pg.Values[id.ID](ctx, tx, `
 		with filled as (insert into account_balance (account_id, day, exact, current)

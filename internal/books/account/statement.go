@@ -39,8 +39,8 @@ func (r *Register) State(ctx context.Context, tx pg.Tx, account id.ID, source st
 	return Due(ctx, tx, []id.ID{account})
 }
 
-// Unstate deletes a balance of some moment of a day that a statement reported, because the
-// statement states it of another moment.
+// Unstate deletes a balance of a statement that was stored for some moment of this day. It is
+// called if the statement gives the same balance for another moment.
 func (r *Register) Unstate(ctx context.Context, tx pg.Tx, account id.ID, day pg.Date, asset money.Amount) error {
 	_, err := pg.Exec(ctx, tx, `
 		delete from account_balance b using account a
@@ -64,25 +64,26 @@ type StatementProof struct {
 	OffBy  *money.Total `json:"off_by,omitempty" doc:"With off, and with open where it is known: the sum of what is missing; positive is money out"`
 	From   *pg.Date     `json:"from,omitempty" doc:"The day of the balance at which the status begins"`
 	To     *pg.Date     `json:"to,omitempty" doc:"The day of the balance at which it ends"`
-	// Uncovered are days of which no file was imported, although balances say that money moved.
+	// Uncovered is the last gap between this statement and another one that no imported file
+	// covers, although the balances show that money moved.
 	Uncovered *Uncovered `json:"uncovered,omitempty" doc:"Days between this statement and another one that no imported file lists, and on which money moved"`
 }
 
-// Uncovered are days of which no file was imported.
+// Uncovered is a range of days for which no file was imported.
 type Uncovered struct {
 	From  pg.Date     `json:"from" doc:"The day of the balance before them"`
 	To    pg.Date     `json:"to" doc:"The day of the balance after them"`
 	OffBy money.Total `json:"off_by" doc:"What the transactions of these days add up to; positive is money out"`
 }
 
-// A Statement is what a file says of an account.
+// A Statement holds the balances of an imported file, and its rows that are not stored yet.
 type Statement struct {
 	Closings []bank.Closing
-	Moves    map[pg.Date]money.Total // sums of rows, by day, that are not in the books yet: money out is positive
+	Moves    map[pg.Date]money.Total // by day, the sums of rows that are not stored yet; money out is positive
 }
 
-// ProveStatement returns whether the rows of an account explain the balances around a statement
-// that was imported, or would be. The account is nil if it would be created.
+// ProveStatement reports whether the rows of an account explain the balances around a statement
+// that was imported or will be. The account is nil if the import would create it.
 func (r *Register) ProveStatement(ctx context.Context, q pg.Querier, account *id.ID, currency money.Currency,
 	in Statement,
 ) (StatementProof, error) {
@@ -101,9 +102,9 @@ func (r *Register) ProveStatement(ctx context.Context, q pg.Querier, account *id
 
 // A level is a balance to compare with another.
 type level struct {
-	day, since dayNumber // since is 0 if it is not known
+	day, since dayNumber // the source lists all rows after since; 0 if unknown
 	asset      money.Total
-	exact, own bool // own: of the statement
+	exact, own bool // own: the balance is from the statement
 }
 
 func (b *books) proveStatement(in Statement) (StatementProof, error) {
@@ -149,8 +150,9 @@ func earlier(a *pg.Date, b pg.Date) *pg.Date {
 	return &b
 }
 
-// levels are the account's balances and those of a statement, in order of their days. A balance
-// that a provider reports at some moment proves nothing about a statement.
+// levels returns the account's balances and those of a statement, in order of their days. Balances
+// that a provider reported for a moment within a day are left out, because they prove nothing about
+// a statement.
 func (b *books) levels(closings []bank.Closing) []level {
 	at := map[dayNumber]level{}
 	for i, s := range b.stated {
@@ -181,7 +183,8 @@ func (b *books) levels(closings []bank.Closing) []level {
 	return out
 }
 
-// movedUpTo returns the sum of the account's rows up to a day, with those that are to come.
+// movedUpTo returns the sums of the account's rows up to each day, including the rows that are not
+// stored yet.
 func (b *books) movedUpTo(more map[pg.Date]money.Total) (tally, error) {
 	moves := slices.Clone(b.moves)
 	for day, out := range more {
@@ -191,8 +194,9 @@ func (b *books) movedUpTo(more map[pg.Date]money.Total) (tally, error) {
 	return t, err
 }
 
-// difference returns what the rows between two balances lack: zero if they explain how the balance
-// moved. Rows of the day of a balance that is not its day's last one may count or not.
+// difference returns the amount that is missing from the rows between two balances. It is zero if
+// the rows explain how the balance moved. If a balance is not the last of its day, it may or may
+// not include the rows of that day, and both are tried.
 func difference(p, q level, moved tally) (money.Total, error) {
 	expected, err := p.asset.Add(q.asset.Neg())
 	if err != nil {
@@ -219,7 +223,7 @@ func difference(p, q level, moved tally) (money.Total, error) {
 	return *first, nil
 }
 
-// sides are the days up to which rows are in a balance: the likely one first.
+// sides returns the days up to which a balance may include rows, the more likely one first.
 func sides(l level) []dayNumber {
 	if l.exact {
 		return []dayNumber{l.day}

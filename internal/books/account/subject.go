@@ -26,8 +26,8 @@ const (
 	heldClosed      = "closed_on"
 )
 
-// definition lists the fields of an account that the journal records, which are the household's.
-// The bank's fields are not reverted.
+// definition lists the fields of an account that the journal records. These are the fields that the
+// household sets; the bank's fields are not reverted.
 var definition = journal.Definition{
 	Subject: journal.Account, Table: "account",
 	Columns: []string{
@@ -114,10 +114,10 @@ func (r record) differs(o record) []string {
 	return out
 }
 
-// fits returns the accounts that cannot be set to the recorded state. An account is skipped if it
-// has transactions and would be deleted or get another currency, if an agent would change a field
-// that a person holds, if its owner has left, if it was deleted since, or if its file was imported
-// again into another account of the same name.
+// fits returns the accounts that cannot be set to the recorded state. An account with transactions
+// cannot be deleted or get another currency. An agent cannot change a field that a person holds. An
+// account is also skipped if its owner has left, if it was deleted since, or if its file was
+// imported again into another account of the same name.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids := make([]id.ID, len(entries))
 	for i, e := range entries {
@@ -179,8 +179,8 @@ func holds(was, to record, leaving bool, actor op.Actor) bool {
 		func(f string) bool { return slices.Contains(was.Held, f) })
 }
 
-// ownerGone reports whether the member has left. A member who has not is locked until the
-// transaction ends.
+// ownerGone reports whether the member has left the household. If not, the member is locked until
+// the transaction ends.
 func ownerGone(ctx context.Context, tx pg.Tx, owner *id.ID) (bool, error) {
 	if owner == nil {
 		return false, nil

@@ -107,8 +107,8 @@ func TestAccountsAreJournaled(t *testing.T) {
 	}
 }
 
-// The fields that a person set are protected from agents one by one: an agent's write is refused
-// without force, and an agent's revert leaves them.
+// Each field that a person set is protected from agents separately: an agent's write is refused
+// without force, and an agent's revert leaves the field.
 func TestAccountsAreHeld(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -136,7 +136,7 @@ func TestAccountsAreHeld(t *testing.T) {
 	if a := d.account(u); !a.Hidden || len(a.Held) != 1 {
 		t.Errorf("the hold was not restored: %+v", a)
 	}
-	// A person who repeats an agent's value holds it.
+	// A person who repeats an agent's value becomes the one who holds it.
 	d.must(op.Agent, PatchAccount{ID: u.String(), DisplayName: given("Daily")})
 	if a := d.must(op.User, PatchAccount{ID: u.String(), DisplayName: given("Daily")}); len(a.Held) != 2 {
 		t.Errorf("repeated: %+v", a)

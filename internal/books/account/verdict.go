@@ -58,7 +58,8 @@ type storedProof struct {
 }
 
 // Verdicts returns the verdicts on these accounts, or on all accounts if of is nil, ordered by
-// account name. Proofs are stored; only accounts whose books changed since are proved here.
+// account name. It reads stored proofs, and runs the proof only for accounts whose books changed
+// since.
 func (r *Register) Verdicts(ctx context.Context, q pg.Querier, of []id.ID) ([]Verdict, error) {
 	rows, err := pg.All[storedProof](ctx, q, `
 		select a.id, a.type, a.currency, a.balance_method, a.closed_on, `+today+` as today,
@@ -116,8 +117,8 @@ func (r *Register) judge(ctx context.Context, q pg.Querier, accounts []Account) 
 	return err
 }
 
-// Changed books are proved again once they have not changed for a while, and at the latest after a
-// minute, because a long sync changes them with every page.
+// Changed books are proved again once they have not changed for a while, but at the latest after a
+// minute. A long sync changes them with every page.
 const (
 	rest    = 2 * time.Second
 	restMax = time.Minute

@@ -95,7 +95,7 @@ func TestStoredProofs(t *testing.T) {
 			t.Fatalf("%s: %d accounts are left", step.what, n)
 		}
 		exec(t, d.db, step.sql)
-		if !step.fresh { // as every writer of the product notes it
+		if !step.fresh { // records the change, as every writer of the product does
 			if err := d.db.InTx(t.Context(), func(tx pg.Tx) error {
 				return Due(t.Context(), tx, []id.ID{a, other})
 			}); err != nil {

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Every statement that writes accounts or balances says here what it wrote, in the same database
-// transaction. A proof follows from an account's transactions, balances, type, currency and balance
-// method, so nothing is said of its other columns.
+// Every statement that writes accounts or balances calls a function of this file in the same
+// database transaction. A proof depends on an account's transactions, balances, type, currency and
+// balance method, so writes to other columns need no call.
 
 // Due records that the books of these accounts changed, so that their proofs are made again. It
 // only appends, so writers never wait for each other here.
@@ -23,7 +23,7 @@ func Due(ctx context.Context, tx pg.Tx, accounts []id.ID) error {
 	return err
 }
 
-// A kindOf is what decides how an account's balances are read.
+// A kindOf holds the columns that decide how an account's balances are read.
 type kindOf struct {
 	ID       id.ID  `db:"id"`
 	Type     string `db:"type"`
@@ -36,8 +36,8 @@ func kindsOf(ctx context.Context, tx pg.Tx, accounts []id.ID) ([]kindOf, error) 
 		where id = any($1) order by id`, accounts)
 }
 
-// following runs a write that may change the type, currency or balance method of accounts, which
-// the caller has locked, and does what follows from such a change.
+// following runs a write that may change the type, currency or balance method of accounts, and then
+// corrects what depends on these. The caller has locked the accounts.
 func following(ctx context.Context, tx pg.Tx, accounts []id.ID, write func() error) error {
 	before, err := kindsOf(ctx, tx, accounts)
 	if err != nil {
@@ -65,14 +65,14 @@ func following(ctx context.Context, tx pg.Tx, accounts []id.ID, write func() err
 	return Due(ctx, tx, changed)
 }
 
-// debt reports whether the balance of an account of this type is what is owed.
+// debt reports whether the balance of an account of this type is an amount owed.
 func debt(accountType string) bool {
 	return slices.Contains([]string{bank.Credit, bank.Loan}, accountType)
 }
 
-// turn negates the balances of accounts that became a debt, or ceased to be one. A statement says
-// what is in an account, and so does a bank that does not say the type; of a debt it is stored as
-// what is owed. What a person entered stays as written.
+// turn negates the balances of accounts that became a debt or ceased to be one. Statements, and
+// banks that report no type, report assets as positive amounts; for a debt the amount owed is
+// stored as positive. What a person entered stays as written.
 func turn(ctx context.Context, tx pg.Tx, accounts []id.ID) error {
 	if len(accounts) == 0 {
 		return nil

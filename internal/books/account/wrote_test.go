@@ -21,7 +21,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// writers are the ways in which a bank, a file, a plan and people write accounts and balances.
+// writers returns the ways in which a bank, a file, a plan and people write accounts and balances.
 func (d *desk) writers(rng *rand.Rand) map[string]func() error {
 	connection := id.New()
 	exec(d.T, d.db, `insert into connection (id, short_id, member_id, provider)
@@ -92,7 +92,7 @@ func (d *desk) writers(rng *rand.Rand) map[string]func() error {
 			if err == nil && len(list.Changes) > 0 {
 				err = d.tryRevert(list.Changes[rng.IntN(len(list.Changes))].ID)
 			}
-			if errs.Is(err, errs.Conflict) { // reverted before
+			if errs.Is(err, errs.Conflict) { // already reverted
 				err = nil
 			}
 			return err
@@ -100,8 +100,8 @@ func (d *desk) writers(rng *rand.Rand) map[string]func() error {
 	}
 }
 
-// Every write of a balance, or of what an account is, notes the account's proof to be made again, in
-// the same transaction. The control drops the notes.
+// Every write of a balance, or of columns that a proof depends on, records in the same database
+// transaction that the account must be proved again. The control ignores these records.
 func TestProofsFollowEveryWrite(t *testing.T) {
 	t.Parallel()
 	for name, control := range map[string]bool{"noted": false, "control": true} {

@@ -8,10 +8,11 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mirrorLock is the number of the lock under which mirror links begin to count.
+// mirrorLock is the key of the advisory lock that a transaction holds while it makes a mirror link
+// count.
 const mirrorLock = 0x6d697272
 
-// noCircle refuses what circles finds.
+// noCircle returns an error if circles found a circle.
 func noCircle(circle bool, err error) error {
 	if err == nil && circle {
 		err = errs.New(errs.Conflict,
@@ -21,15 +22,15 @@ func noCircle(circle bool, err error) error {
 	return err
 }
 
-// circles reports whether the link would close a circle of mirrors, each repeating the next, so
-// that the transactions of none would count. Nobody else makes a mirror link count until the
-// transaction ends, so that two callers do not close one together. Accounts that are gone are no
-// gap in a circle, because a revert brings them back.
+// circles reports whether the link would close a circle of mirror links. In a circle each account
+// repeats the next, so the transactions of none of them would count. A lock until the end of the
+// transaction keeps two callers from closing a circle together. Deleted accounts are part of a
+// circle too, because a revert can restore them.
 func circles(ctx context.Context, tx pg.Tx, was stored, to record) (bool, error) {
 	if to.Kind != "mirror" || !to.live() {
 		return false, nil
 	}
-	if to.Confidence != Confirmed { // then only pairs count that were confirmed alone
+	if to.Confidence != Confirmed { // then the link counts only if one of its pairs was confirmed
 		some, err := pg.Value[bool](ctx, tx, `select exists (select from link_match where account_link_id = $1
 			and verdict = 'confirmed')`, was.ID)
 		if err != nil || !some {
@@ -51,7 +52,7 @@ func circles(ctx context.Context, tx pg.Tx, was stored, to record) (bool, error)
 		select exists (select from repeats where id = $3)`, was.ID, was.other(to.PrimaryID), to.PrimaryID)
 }
 
-// other is the account of the link that is not this one.
+// other returns the other account of the link.
 func (s stored) other(account id.ID) id.ID {
 	if s.Primary == account {
 		return s.Mirror
@@ -59,7 +60,7 @@ func (s stored) other(account id.ID) id.ID {
 	return s.Primary
 }
 
-// pairCircles is circles for a pair of a link that is confirmed alone.
+// pairCircles is circles for a pair that is confirmed while its link is not.
 func pairCircles(ctx context.Context, tx pg.Tx, link id.ID, verdict *string) (bool, error) {
 	if verdict == nil || *verdict != Confirmed {
 		return false, nil

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mirror asks for a mirror link.
+// mirror returns the request for a mirror link.
 func mirror(primary, copied id.ID, confidence string) accountlink.CreateLink {
 	return accountlink.CreateLink{
 		PrimaryAccountID: primary.String(), MirrorAccountID: copied.String(), Kind: accountlink.Mirror,
@@ -21,7 +21,7 @@ func mirror(primary, copied id.ID, confidence string) accountlink.CreateLink {
 	}
 }
 
-// repeated are three accounts with the same payments.
+// repeated creates three accounts with the same payments.
 func (w *world) repeated(t *testing.T) []id.ID {
 	t.Helper()
 	a := w.accounts(t, "a", "b", "c")
@@ -35,7 +35,7 @@ func (w *world) repeated(t *testing.T) []id.ID {
 	return a
 }
 
-// spent is what the three accounts come to, as totals count it.
+// spent returns the sum of the three accounts as totals count it.
 func (w *world) spent(t *testing.T) string {
 	t.Helper()
 	w.sweep(t)
@@ -47,10 +47,10 @@ func (w *world) spent(t *testing.T) string {
 	return sum
 }
 
-const once = "75.00" // of one of the accounts
+const once = "75.00" // the sum of one account
 
-// Mirrors in a circle would leave out all their money: the link that closes one is refused, however
-// it is to come into being, and a revert leaves it.
+// If mirror links formed a circle, totals would leave out all the money. So every way to confirm
+// the link that closes a circle is rejected.
 func TestMirrorsFormNoCircle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +89,7 @@ func TestMirrorsFormNoCircle(t *testing.T) {
 	}
 }
 
-// A link that was rejected or deleted, and that would close a circle by now, does not come back.
+// A revert does not restore a link that was rejected or deleted and would now close a circle.
 func TestRevertsCloseNoCircle(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, w *world, l accountlink.Link){
@@ -123,7 +123,7 @@ func TestRevertsCloseNoCircle(t *testing.T) {
 	}
 }
 
-// Two callers who each close half of a circle do not close it together.
+// Two callers cannot close a circle together by creating half of it each.
 func TestCallersCloseNoCircleTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

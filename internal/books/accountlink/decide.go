@@ -11,10 +11,10 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// decide stores the evidence that the sweep found, and decides transfers by it. A suggestion that
-// nothing speaks against is confirmed. One that coffer confirmed and that too much speaks against
-// now becomes a suggestion again. Each is a change of coffer's own. A person's decision stays, and
-// a link that coffer decided once is left to people from then on.
+// decide stores the evidence that the sweep found, and decides about transfer links. It confirms a
+// suggested link if all evidence supports it. A link that coffer itself confirmed becomes a
+// suggestion again if too much evidence is now against it. Each decision is a separate change by
+// coffer. coffer decides about each link only once, and a person's decision always stays.
 func (s *scene) decide(ctx context.Context, tx pg.Tx) (int, error) {
 	found := s.matcher.found()
 	if len(found) == 0 {
@@ -25,23 +25,19 @@ func (s *scene) decide(ctx context.Context, tx pg.Tx) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	type decision struct {
-		entry   journal.Entry
-		summary string
-	}
-	var all []decision
+	var all []journal.Entry
 	decided := 0
 	for _, r := range rows {
-		e, to, summary := byLink[r.ID], r.record(), ""
+		e, to := byLink[r.ID], r.record()
 		switch {
 		case r.Kind != Transfer:
 		case r.Verdict == Auto && r.Source == nil && r.Open && e.sure():
-			to.Confidence, summary = Confirmed, "Confirmed an account link ("+r.Kind+")"
+			to.Confidence = Confirmed
 			decided++
 		case r.Verdict == Confirmed && r.Source != nil && *r.Source == journal.Rule && e.doubtful():
-			to.Confidence, summary = Auto, "Reopened an account link ("+r.Kind+")"
+			to.Confidence = Auto
 		}
-		if summary == "" {
+		if to.Confidence == r.Verdict {
 			continue
 		}
 		var source *string
@@ -56,25 +52,24 @@ func (s *scene) decide(ctx context.Context, tx pg.Tx) (int, error) {
 			r.ID); err != nil {
 			return 0, err
 		}
-		all = append(all, decision{entry, summary})
+		all = append(all, entry)
 	}
-	for _, d := range all { // one change each, so that each is undone alone
-		if _, err := journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: d.summary},
-			[]journal.Entry{d.entry}); err != nil {
+	for _, entry := range all { // a separate change for each, so that each can be undone alone
+		if _, err := journal.Record(ctx, tx, journal.Note{Cause: journal.Sync}, []journal.Entry{entry}); err != nil {
 			return 0, err
 		}
 	}
 	return decided, nil
 }
 
-// A weighed is a link that a sweep has evidence of.
+// A weighed is a link for which a sweep found evidence.
 type weighed struct {
 	stored
 	Open bool `db:"open"` // coffer has not decided it yet, and nobody rejected one of its pairs
 }
 
-// remember stores the evidence of links that people have not decided, and returns those links,
-// locked. Older days do not replace what was seen of newer ones.
+// remember stores the evidence of links that no person has decided about, and returns and locks
+// those links. Evidence from a later window is not replaced by that of an earlier one.
 func (s *scene) remember(ctx context.Context, tx pg.Tx, found map[*edge]evidence) (byLink map[id.ID]evidence,
 	rows []weighed, err error,
 ) {

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// linked are two accounts with a confirmed transfer link, and a third without one.
+// linked creates two accounts with a confirmed transfer link, and a third account without a link.
 func linked(t *testing.T) (*world, []id.ID) {
 	t.Helper()
 	w := newWorld(t)
@@ -34,12 +34,13 @@ func (w *world) hidden(t *testing.T, provider string) bool {
 	return w.count(t, `select count(*)::int from transaction where provider_id = $1 and transfer`, provider) == 1
 }
 
-// A holiday is paid by card and the money taken from a fund: the purchase counts, whether the fund
-// is known or not, and the pair of which the card's link thinks is asked about.
+// A holiday is paid by card, and the money comes from a fund. The purchase must count, whether the
+// fund's account is known or not. A person must decide about the pair that the card's link would
+// form.
 func TestPurchasesStayInTotals(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		fund  bool // the fund's side is known
+		fund  bool // the fund's account is known
 		filed bool // the purchase has a category
 	}{
 		"another side that is as good": {fund: true},
@@ -85,7 +86,7 @@ func TestPurchasesStayInTotals(t *testing.T) {
 	}
 }
 
-// If the fund is linked too, its side is the one: a purchase is no rival of it.
+// If the fund has a link too, the payment is paired with the fund and not with the purchase.
 func TestPurchasesAreNoRivals(t *testing.T) {
 	t.Parallel()
 	w, a := linked(t)
@@ -102,7 +103,7 @@ func TestPurchasesAreNoRivals(t *testing.T) {
 	}
 }
 
-// A category that somebody gives to one side later brings the pair back to people.
+// If someone later sets a category on one side, a person must decide about the pair again.
 func TestPairsBecomeDoubtful(t *testing.T) {
 	t.Parallel()
 	w, a := linked(t)

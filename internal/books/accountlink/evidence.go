@@ -1,27 +1,27 @@
 package accountlink
 
-// The bar above which coffer confirms transfers by itself, and the one below which it asks again.
+// The thresholds for confirming a transfer link automatically, and for asking a person again.
 const (
-	surePairs   = 10 // fewer could be chance
+	surePairs   = 10 // fewer candidates could be chance
 	sureShare   = 98 // percent of the candidates that agree
 	doubtsShare = 80 // percent of the candidates that match
 )
 
-// evidence counts the transactions that speak for or against a link of two accounts, in the days
-// that a sweep looks at.
+// evidence counts the transactions that support a link of two accounts, in the days that a sweep
+// reads.
 type evidence struct {
-	candidates int // they could be one side of a pair
+	candidates int // transactions that could be one side of a pair
 	matched    int // candidates with exactly one possible other side
-	agreeing   int // matched ones on the same day as their other side, with no category that contradicts
+	agreeing   int // matched transactions on the same day as their other side, without a category that contradicts
 }
 
-// sure reports whether nothing speaks against a transfer.
+// sure reports whether all evidence supports a transfer.
 func (e evidence) sure() bool {
 	return e.agreeing >= 2*surePairs && e.agreeing*100 >= sureShare*e.candidates
 }
 
-// doubtful reports whether a person must check a confirmed transfer, because too much speaks
-// against it.
+// doubtful reports whether too much evidence is against a confirmed transfer, so that a person must
+// check it.
 func (e evidence) doubtful() bool {
 	return e.candidates >= 2*surePairs && e.matched*100 < doubtsShare*e.candidates
 }
@@ -41,13 +41,15 @@ func (m *matcher) of(a, b int) *evidence {
 }
 
 // weigh adds the rows of one amount to the evidence of transfer links. A candidate is a row with an
-// opposite one in the other account, near enough for a pair. It matches if neither of the two has
-// another candidate in the whole household, and nobody said that they do not belong together. They
-// agree if they are of one day and no category says what else the money was for.
+// opposite row in the other account, close enough in days for a pair. It matches if neither of the
+// two rows has another candidate in the whole household, and nobody rejected the pair. Equal
+// transfers on the same day match too, if nobody rejected their pairs. Rows that match also agree
+// if they are on the same day and neither has a category that gives the money another purpose.
+// Equal transfers never agree.
 func (m *matcher) weigh(out, in []row) {
 	m.candidates(out, in)
 	m.candidates(in, out)
-	m.alone(out, in, m.open, func(a, b row) {
+	m.alone(out, in, func(a, b row) bool { return m.open(a.account, b.account) }, func(a, b row) {
 		if !m.transfers(a.account, b.account) || m.bars(a, b) {
 			return
 		}
@@ -56,11 +58,18 @@ func (m *matcher) weigh(out, in []row) {
 			m.of(a.account, b.account).agreeing += 2
 		}
 	})
+	m.level(out, in, m.open, func(a, b []row) {
+		for i := range a {
+			if m.transfers(a[i].account, b[i].account) && !m.bars(a[i], b[i]) {
+				m.of(a[i].account, b[i].account).matched += 2
+			}
+		}
+	})
 }
 
-// candidates counts, for each link, the rows that have an opposite one near enough.
+// candidates counts, for each link, the rows that have an opposite row close enough in days.
 func (m *matcher) candidates(rows, others []row) {
-	near := map[int]int{} // the others around a row, by account
+	near := map[int]int{} // by account, the number of rows close to the current one
 	first, next := 0, 0
 	for _, r := range rows {
 		for ; next < len(others) && others[next].day <= r.day+transferDays; next++ {
@@ -77,8 +86,8 @@ func (m *matcher) candidates(rows, others []row) {
 	}
 }
 
-// found returns the evidence of every link that has some. For a mirror, it counts rows of the
-// mirror account in the days that both accounts have.
+// found returns the evidence of every link that has some. For a mirror link, it counts the rows of
+// the mirror account in the days that both accounts have.
 func (m *matcher) found() map[*edge]evidence {
 	out := map[*edge]evidence{}
 	for at, e := range m.seen {

@@ -66,7 +66,7 @@ func TestVeryManyMatches(t *testing.T) {
 			t.Fatalf("%s: %s, %d jobs", step.confidence, w.totals(t), jobs())
 		}
 	}
-	// A link of another kind starts again, and nothing of the old kind is left.
+	// A link that gets another kind starts again, and nothing of the old kind is left.
 	mirror := accountlink.Mirror
 	do(t, w, w.links.Put, accountlink.PutLink{ID: l.ShortID, Kind: &mirror, Confidence: accountlink.Confirmed})
 	if settled(); w.totals(t) != all {
@@ -75,9 +75,9 @@ func TestVeryManyMatches(t *testing.T) {
 	transfer := accountlink.Transfer
 	do(t, w, w.links.Put, accountlink.PutLink{ID: l.ShortID, Kind: &transfer, Confidence: accountlink.Confirmed})
 	if settled(); w.totals(t) != shop {
-		t.Errorf("turned back: %s", w.totals(t)) // the sweep finds the pairs again, more than it settles itself
+		t.Errorf("turned back: %s", w.totals(t)) // the sweep finds the pairs again, and a job must update them
 	}
-	// A bank that changes all of them.
+	// The bank changes all of them.
 	if _, err := w.db.Exec(t.Context(), `update transaction set amount = amount + 50 where amount >= 100`); err != nil {
 		t.Fatal(err)
 	}

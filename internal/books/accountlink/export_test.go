@@ -1,4 +1,4 @@
 package accountlink
 
-// SettleAtMost makes a job settle more transactions than these.
+// SettleAtMost sets how many transactions are updated within a call. For more, a job updates them.
 func (l *Links) SettleAtMost(n int) { l.limit = n }

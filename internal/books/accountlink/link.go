@@ -25,7 +25,7 @@ type Links struct {
 	db    *pg.DB
 	books *ledger.Books
 	jobs  *job.Jobs
-	limit int // settleMost; a test has less
+	limit int // settleMost; tests set a smaller one
 }
 
 // New returns Links between the accounts of those books.
@@ -33,7 +33,7 @@ func New(db *pg.DB, books *ledger.Books, jobs *job.Jobs) *Links {
 	return &Links{db: db, books: books, jobs: jobs, limit: settleMost}
 }
 
-// How sure it is that two accounts, or two transactions, belong together.
+// The levels of confidence that two accounts, or two transactions, belong together.
 const (
 	Auto      = "auto"
 	Confirmed = "confirmed"
@@ -59,7 +59,7 @@ type Link struct {
 	UpdatedAt        pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
-// Evidence is what speaks for a link, in the days that coffer last checked.
+// Evidence is what supports a link, in the days that coffer last checked.
 type Evidence struct {
 	Candidates int            `json:"candidates" doc:"Transactions that could be one side of a pair"`
 	Matched    int            `json:"matched" doc:"Those that match exactly one other"`
@@ -68,7 +68,7 @@ type Evidence struct {
 	Pairs      []EvidencePair `json:"pairs" doc:"Of a suggestion: its newest pairs, three at most"`
 }
 
-// An EvidencePair is an example of what a link would pair.
+// An EvidencePair is an example of the pairs that a link would have.
 type EvidencePair struct {
 	Date       pg.Date        `json:"date" db:"date"`
 	MirrorDate pg.Date        `json:"mirror_date" db:"mirror_date"`
@@ -94,7 +94,7 @@ const linkRows = `
 			and not m.broken and m.doubtful and m.verdict is null) else 0 end as unsure
 	from account_link l`
 
-// shown says of a link that it is there, and both its accounts are.
+// shown is the condition for links that are not deleted and whose accounts are not deleted either.
 const shown = `l.deleted_at is null and not exists (select from account a where a.id in (l.primary_id, l.mirror_id)
 	and a.deleted_at is not null)`
 
@@ -128,8 +128,8 @@ func (l *Links) linksBy(ctx context.Context, q pg.Querier, sql string, args ...a
 	if len(open) == 0 {
 		return out, nil
 	}
-	// The newest of the last hundred that were found: all pairs of a large link take too long to
-	// sort.
+	// The newest of the last hundred pairs that were found. Sorting all pairs of a large link takes
+	// too long.
 	pairs, err := pg.All[EvidencePair](ctx, q, `
 		select v.id as account_link_id, x.* from unnest($1::uuid[]) v (id) cross join lateral (
 			select p.date, r.date as mirror_date, p.amount, p.currency, d.name, e.name as mirror_name
@@ -144,7 +144,7 @@ func (l *Links) linksBy(ctx context.Context, q pg.Querier, sql string, args ...a
 	return out, err
 }
 
-// linkBy is linksBy, of one link.
+// linkBy is linksBy for one link.
 func (l *Links) linkBy(ctx context.Context, q pg.Querier, sql string, args ...any) (Link, error) {
 	links, err := l.linksBy(ctx, q, sql, args...)
 	if err != nil || len(links) == 0 {
@@ -212,7 +212,8 @@ func missing(err error) error {
 	return pg.Found(err, "account link", "{account-link.list} lists them")
 }
 
-// lock is Get, with nobody else changing it until the transaction ends, and no sweep between.
+// lock is Get, but it also locks the link until the transaction ends: no other call and no sweep
+// can change it.
 func (l *Links) lock(ctx context.Context, tx pg.Tx, ref string) (Link, error) {
 	k, err := l.linkBy(ctx, tx, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2) for update of l`,
 		pg.RefTo(ref).IDArgs()...)
@@ -234,8 +235,8 @@ type CreateLink struct {
 	Force            bool   `json:"force,omitempty" doc:"Link the accounts even if a person deleted their link"`
 }
 
-// Create links two accounts. It confirms a suggested link of the same two, and restores a deleted
-// one with the decisions about its matches. A job then looks for pairs.
+// Create links two accounts. If a link of these accounts was suggested, Create confirms it. If it
+// was deleted, Create restores it with the decisions about its matches. A job then looks for pairs.
 func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, error) {
 	primary, err := account(ctx, tx, "primary_account_id", in.PrimaryAccountID)
 	if err != nil {
@@ -267,8 +268,8 @@ func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, erro
 	return l.Get(ctx, tx, Ref{was.ID.String()})
 }
 
-// between returns the link of two accounts, locked; where there is none it is stored as if nobody
-// had made it.
+// between returns and locks the link of two accounts. If there is none, it first stores one that is
+// deleted and has no decision.
 func (l *Links) between(ctx context.Context, tx pg.Tx, primary, mirror id.ID, kind string) (stored, error) {
 	err := pg.Redraw(ctx, tx, "account_link_short_id", func(tx pg.Tx) error {
 		made := id.New()
@@ -295,8 +296,8 @@ type PutLink struct {
 	Force      bool    `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
-// Put confirms or rejects a link. Totals follow at once in both cases, or by a job if there are
-// very many matches. Decisions about single matches stay.
+// Put confirms or rejects a link. Totals are updated at once, or by a job if there are very many
+// matches. Decisions about single matches stay.
 func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 	k, err := l.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -329,15 +330,12 @@ func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 	return l.Get(ctx, tx, Ref{k.ID.String()})
 }
 
-// settled reports whether a decision would change nothing. A person who repeats what somebody else
-// decided makes it theirs.
+// settled reports whether a decision would change nothing. If a person repeats the decision of
+// someone else, it changes the source, because the decision then belongs to a person.
 func settled(ctx context.Context, k Link, kind, confidence string) bool {
 	return kind == k.Kind && confidence == k.Confidence && (confidence == Auto || op.ActorOf(ctx).Type != op.User ||
 		k.Source != nil && *k.Source == op.User)
 }
-
-// verdicts begin the summaries of changes.
-var verdicts = map[string]string{Auto: "Changed", Confirmed: "Confirmed", Rejected: "Rejected"}
 
 // DeleteLink is the input of Delete.
 type DeleteLink struct {
@@ -345,8 +343,8 @@ type DeleteLink struct {
 	Force bool   `json:"force,omitempty" in:"query" doc:"Delete it even if a person confirmed or rejected it"`
 }
 
-// Delete takes a link away, and totals are as if it had never been. The same two accounts are not
-// proposed again; POST brings the link back.
+// Delete deletes a link, and totals no longer consider it. coffer does not suggest a link of these
+// two accounts again; Create restores it.
 func (l *Links) Delete(ctx context.Context, tx pg.Tx, in DeleteLink) (op.Deleted, error) {
 	k, err := l.lock(ctx, tx, in.ID)
 	if err != nil {

@@ -51,7 +51,7 @@ type MatchTransaction struct {
 	Named *text.Untrusted `json:"-" db:"counterparty_name"`
 }
 
-// show fills in the transactions of matches, which are a page at most.
+// show fills in the transactions of the matches of one page.
 func show(ctx context.Context, q pg.Querier, matches []Match) error {
 	ids := make([]id.ID, 0, 2*len(matches))
 	for _, m := range matches {
@@ -78,9 +78,9 @@ func show(ctx context.Context, q pg.Querier, matches []Match) error {
 	return nil
 }
 
-// confidence is the effective confidence of a match, from its own decision and its link's: a
-// rejection of either wins, and a confirmation of either suffices. That of a link is not about
-// doubtful pairs.
+// confidence is the effective confidence of a match, from its own decision and its link's. If
+// either is a rejection, the match is rejected. Otherwise it is confirmed if either is a
+// confirmation. A confirmed link does not confirm its doubtful pairs.
 const confidence = `
 	case when l.deleted_at is not null or l.confidence = 'rejected' or m.verdict = 'rejected' then 'rejected'
 		when l.confidence = 'confirmed' and not m.doubtful or m.verdict = 'confirmed' then 'confirmed' else 'auto' end`
@@ -160,8 +160,8 @@ type PutMatch struct {
 	Force      bool   `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
-// PutMatch confirms or rejects a match, whatever its link is: one of a proposed link can be
-// confirmed alone, and one of a confirmed link rejected alone. Totals follow at once.
+// PutMatch confirms or rejects a match independently of its link. A match of a suggested link can
+// be confirmed, and a match of a confirmed link rejected. Totals are updated at once.
 func (l *Links) PutMatch(ctx context.Context, tx pg.Tx, in PutMatch) (Match, error) {
 	k, err := l.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -198,8 +198,7 @@ func (l *Links) PutMatch(ctx context.Context, tx pg.Tx, in PutMatch) (Match, err
 		&source); err != nil {
 		return Match{}, err
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: verdicts[in.Confidence] +
-		" a pair of transactions (" + k.Kind + ")"}, []journal.Entry{{
+	_, err = journal.Record(ctx, tx, journal.Note{}, []journal.Entry{{
 		Subject: journal.AccountLink, SubjectID: k.ID, Field: journal.FieldMatch, Ref: &m.ID, Before: verdict,
 		After: &in.Confidence, BeforeSource: m.Source, AfterSource: &source,
 	}})
@@ -209,7 +208,7 @@ func (l *Links) PutMatch(ctx context.Context, tx pg.Tx, in PutMatch) (Match, err
 	return match(ctx, tx, matchRows+` where m.id = $1`, m.ID)
 }
 
-// match is one match, with its transactions.
+// match returns one match with its transactions.
 func match(ctx context.Context, q pg.Querier, sql string, args ...any) (Match, error) {
 	one, err := pg.All[Match](ctx, q, sql, args...)
 	if err != nil || len(one) == 0 {
@@ -218,7 +217,7 @@ func match(ctx context.Context, q pg.Querier, sql string, args ...any) (Match, e
 	return one[0], show(ctx, q, one)
 }
 
-// judge stores a decision about a pair, or with nil withdraws it, and updates totals.
+// judge stores a decision about a pair and updates totals. A nil verdict withdraws the decision.
 func (l *Links) judge(ctx context.Context, tx pg.Tx, match id.ID, of side, verdict, source *string) error {
 	if _, err := pg.Exec(ctx, tx, `update link_match set verdict = $2, source = $3
 		where id = $1`, match, verdict, source); err != nil {
@@ -237,7 +236,7 @@ type side struct {
 	Mirror  id.ID `db:"mirror_id"`
 }
 
-// sides are all transactions of those matches.
+// sides returns all transactions of these matches.
 func sides(rows []side, err error) ([]id.ID, error) {
 	ids := make([]id.ID, 0, 2*len(rows))
 	for _, s := range rows {
@@ -246,9 +245,10 @@ func sides(rows []side, err error) ([]id.ID, error) {
 	return ids, err
 }
 
-// dropUndecided removes the matches of a link, or some matches, that nobody has decided about, and
-// returns their transactions. A match whose decision was withdrawn stays as a broken one, because
-// undoing the withdrawal names it; the matcher restores it if it finds the pair again.
+// dropUndecided removes matches that nobody has decided about, either all of a link or the given
+// ones, and returns their transactions. A match whose decision was withdrawn is not deleted but
+// marked as broken, because undoing the withdrawal refers to it. The matcher restores it if it
+// finds the pair again.
 func dropUndecided(ctx context.Context, tx pg.Tx, link id.ID, some []id.ID) ([]id.ID, error) {
 	const named = `exists (select from entry e where e.subject_id = m.account_link_id
 		and e.field = '` + journal.FieldMatch + `' and e.ref = m.id)`
@@ -264,7 +264,7 @@ func dropUndecided(ctx context.Context, tx pg.Tx, link id.ID, some []id.ID) ([]i
 	return append(kept, gone...), err
 }
 
-// settleLink is settle for every transaction of a link's matches.
+// settleLink is settleSoon for every transaction of a link's matches.
 func (l *Links) settleLink(ctx context.Context, tx pg.Tx, link id.ID) error {
 	ids, err := sides(pg.All[side](ctx, tx, `select primary_id, mirror_id from link_match
 		where account_link_id = $1 and not broken limit $2`, link, l.limit/2+1))
@@ -274,15 +274,15 @@ func (l *Links) settleLink(ctx context.Context, tx pg.Tx, link id.ID) error {
 	return l.settleSoon(ctx, tx, ids, link)
 }
 
-// settleSoon settles transactions of those links: now, or where they are too many for one
-// transaction by a job, batch by batch. So many would be locked for minutes, and the call is over
-// before.
+// settleSoon updates the marks of the transactions of these links. If there are too many for one
+// transaction, a job updates them in batches. Otherwise they would be locked for minutes, longer
+// than a call may take.
 func (l *Links) settleSoon(ctx context.Context, tx pg.Tx, ids []id.ID, links ...id.ID) error {
 	if len(ids) <= l.limit {
 		return l.recomputeExclusions(ctx, tx, ids)
 	}
 	for _, link := range links {
-		// A running job has passed some of them already, so one more job follows it.
+		// A running job has already passed some of the transactions, so another job must follow it.
 		if _, err := l.jobs.Enqueue(ctx, tx, SettleKind, reconcileArgs{link},
 			job.Options{Unique: link.String(), Again: true}); err != nil {
 			return err
@@ -291,23 +291,23 @@ func (l *Links) settleSoon(ctx context.Context, tx pg.Tx, ids []id.ID, links ...
 	return nil
 }
 
-// RecomputeExclusions updates transactions to what their matches say, after matches were removed.
+// RecomputeExclusions updates transactions after their matches were removed.
 func (l *Links) RecomputeExclusions(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return l.recomputeExclusions(ctx, tx, ids)
 }
 
-// settleSize is how many transactions are settled in one statement, and settleMost how many in one
-// transaction.
+// settleSize is the number of transactions that one statement updates. settleMost is the number
+// that one database transaction updates.
 const (
 	settleSize = 5000
 	settleMost = 20_000
 )
 
-// recomputeExclusions updates transactions to match their confirmed matches. It locks them first
-// and reads their matches after that, so of two calls about the same transaction the second sees
-// the effect of the first. If a transaction has several matches, a transfer is shown before a
-// duplicate. A transaction entered by hand that is matched with the bank's counts as a duplicate of
-// it.
+// recomputeExclusions sets which transactions totals leave out or treat as transfers, according to
+// their confirmed matches. It locks the transactions before it reads their matches. So if two calls
+// are about the same transaction, the second one sees the effect of the first. If a transaction has
+// several matches, linked_id is that of a transfer rather than of a duplicate. A transaction
+// entered by hand that is matched with the bank's counts as its duplicate.
 func (l *Links) recomputeExclusions(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b id.ID) int { return strings.Compare(a.String(), b.String()) })
@@ -352,8 +352,9 @@ const fits = `
 	and case l.kind when 'mirror' then p.amount = r.amount and abs(p.date - r.date) <= 3
 		else p.amount = -r.amount and abs(p.date - r.date) <= 5 end`
 
-// Follow implements ledger.Follower: a match counts only while both its transactions exist. It
-// returns with them unless the other side has found another match meanwhile.
+// Follow implements ledger.Follower. A match counts only while both its transactions exist. When a
+// deleted transaction is restored, its match is restored too, unless the other side has found
+// another match in the meantime.
 func (l *Links) Follow(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	found, err := refit(ctx, tx, id.ID{}, ids)
 	if err != nil {

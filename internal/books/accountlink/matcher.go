@@ -2,17 +2,15 @@ package accountlink
 
 import (
 	"cmp"
-	"maps"
-	"math"
 	"slices"
 
 	"coffer/internal/platform/id"
 )
 
-// The matcher's rules.
+// The thresholds of the matcher.
 const (
-	mirrorDays    = 3 // the two sides of a mirrored row are at most so many days apart
-	mirrorPairs   = 5 // fewer pairs make no link
+	mirrorDays    = 3 // most days between the two sides of a mirrored row
+	mirrorPairs   = 5 // fewest pairs for a suggested link
 	mirrorShare   = 80
 	transferDays  = 5
 	transferPairs = 3
@@ -27,56 +25,55 @@ const (
 // A row is a transaction as the matcher sees it.
 type row struct {
 	id      id.ID
-	account int // one of the household's, by a number of the sweep's
-	day     int // since 1970
+	account int // the number of the account in this sweep
+	day     int // days since 1970
 	cents   int64
 	wording int32
-	other   bool // its category says that it was for something else
+	other   bool // its category says that the money had another purpose
 }
 
-// An edge is the known relation of two accounts: a link that counts, or one that was rejected or
-// deleted.
+// An edge is a link of two accounts: one in use, or one that was rejected or deleted.
 type edge struct {
 	link     id.ID
 	kind     string
 	live     bool
 	counts   bool // it is confirmed, so its pairs change totals
-	primary  int  // the account whose rows stay
+	primary  int  // the account whose rows count
 	mirror   int
-	accepted map[id.ID]id.ID // pairs that stand whatever the matcher thinks, by the primary row and by the mirror row
+	accepted map[id.ID]id.ID // pairs that the matcher must keep, by each of their two rows
 }
 
-// stands reports whether the row's pair in this link is settled, so the matcher must keep it.
+// stands reports whether the row is in a pair of this link that the matcher must keep.
 func (e *edge) stands(r row) bool {
 	_, ok := e.accepted[r.id]
 	return ok
 }
 
-// A pair is two rows that belong together: the primary account's first.
+// A pair is two rows that belong together, that of the primary account first.
 type pair struct {
 	edge            *edge
 	primary, mirror id.ID
-	days            [2]int // theirs
-	doubtful        bool   // something speaks against it, so that a person must look before it counts
+	days            [2]int // the days of the two rows
+	doubtful        bool   // a person must check the pair before it counts
 }
 
-// accounts name two accounts, the lower number first.
+// accounts names two accounts, the lower number first.
 type accounts [2]int
 
 func between(a, b int) accounts { return accounts{min(a, b), max(a, b)} }
 
-// A matcher searches the rows of a household, amount by amount, for rows that belong together and
-// accounts that should be linked. It is a pure function of its input: the order in which rows
-// arrived changes nothing.
+// A matcher searches the rows of a household, one amount at a time, for rows that belong together
+// and accounts that should be linked. It is a pure function: its result does not depend on the
+// order in which rows arrived.
 type matcher struct {
 	edges  map[accounts]*edge
 	barred map[[2]id.ID]bool // rejected pairs
 
 	pairs   []pair
-	mirrors map[accounts]int // pairs of accounts that nobody has linked
+	mirrors map[accounts]int // possible pairs of accounts without a link
 	moves   map[accounts]int
 	days    map[int]map[int]int    // rows by account and day
-	seen    map[accounts]*evidence // of transfer links
+	seen    map[accounts]*evidence // evidence of transfer links
 	scanned int64
 }
 
@@ -87,15 +84,14 @@ func newMatcher() *matcher {
 	}
 }
 
-// again returns a new matcher for the same links, without rows and pairs.
+// again returns a new matcher with the same links, but without rows and pairs.
 func (m *matcher) again() *matcher {
 	next := newMatcher()
 	next.edges, next.barred = m.edges, m.barred
 	return next
 }
 
-// group looks at all rows of one amount in one currency, whatever the sign, in the order of their
-// days and ids.
+// group handles all rows of one amount in one currency, money in and out, ordered by day and id.
 func (m *matcher) group(rows []row) {
 	m.scanned += int64(len(rows))
 	sides := map[int]*[2][]row{} // by account: money out, money in
@@ -117,7 +113,7 @@ func (m *matcher) group(rows []row) {
 		names = append(names, a)
 	}
 	slices.Sort(names)
-	copies := map[id.ID]bool{} // rows that repeat another are nobody's transfer
+	copies := map[id.ID]bool{} // rows that repeat another row and so cannot be part of a transfer
 	for i, a := range names {
 		for _, b := range names[i+1:] {
 			for side := range 2 {
@@ -145,7 +141,7 @@ func sign(r row) int {
 	return 1
 }
 
-// mirrored looks at the rows of one amount in two accounts.
+// mirrored handles the rows of one amount in two accounts.
 func (m *matcher) mirrored(a, b []row, copies map[id.ID]bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return
@@ -172,8 +168,8 @@ func (m *matcher) mirrored(a, b []row, copies map[id.ID]bool) {
 	}
 }
 
-// inOrder returns the most pairs that two lists can give: the earliest with the earliest that is
-// near enough.
+// inOrder returns the largest number of pairs that two lists can form. It pairs each row with the
+// earliest row that is close enough.
 func inOrder(a, b []row) int {
 	n := 0
 	for len(a) > 0 && len(b) > 0 {
@@ -190,8 +186,9 @@ func inOrder(a, b []row) int {
 	return n
 }
 
-// align pairs the rows of one amount: first those that the bank words alike, then the rest; as many
-// as there can be, and of those ways the one with the fewest days between.
+// align pairs the rows of one amount: first those with the same wording, then the rest. It finds as
+// many pairs as possible, and among the ways to do so the one with the fewest days between the
+// rows.
 func (m *matcher) align(e *edge, a, b []row) []pair {
 	var out []pair
 	left := map[id.ID]bool{}
@@ -223,7 +220,8 @@ func (m *matcher) align(e *edge, a, b []row) []pair {
 	return out
 }
 
-// nearest cuts two lists where nothing can belong together across, and pairs each piece.
+// nearest splits two lists into pieces that are too far apart for pairs across them, and pairs each
+// piece.
 func (m *matcher) nearest(e *edge, a, b []row) []pair {
 	var out []pair
 	for len(a) > 0 && len(b) > 0 {
@@ -246,12 +244,12 @@ func (m *matcher) nearest(e *edge, a, b []row) []pair {
 	return out
 }
 
-// mostCells bounds the work on one piece: beyond it, equal amounts day after day for months, the
-// earliest go with the earliest.
+// mostCells limits the work on one piece. Only equal amounts on most days for months exceed it.
+// Then the lists are cut in order, so that early rows are paired with early rows.
 const mostCells = 1 << 20
 
-// piece is the best way to pair two short lists without crossing: days between make crossing never
-// better.
+// piece returns the best way to pair two short lists without pairs that cross. Crossing never
+// reduces the days between rows.
 func (m *matcher) piece(e *edge, a, b []row) []pair {
 	if len(a) == 0 || len(b) == 0 {
 		return nil
@@ -307,10 +305,10 @@ func abs(n int) int {
 	return n
 }
 
-// moved looks for money that left one account and reached another: rows that have each other as
-// their one candidate. If the accounts are linked, only these count as candidates; whether to
-// link others is asked of the whole household. Rows whose category says what else the money was for
-// come last, and a pair with one of them is doubtful: else a purchase would vanish from totals.
+// moved looks for money that left one account and reached another: rows that are each other's only
+// candidate. For pairs, it considers only accounts that are linked as transfers. For new links, it
+// considers all accounts of the household. Rows whose category gives the money another purpose come
+// last, and their pairs are doubtful. Otherwise a purchase could disappear from totals.
 func (m *matcher) moved(out, in []row) {
 	if len(out) == 0 || len(in) == 0 {
 		return
@@ -331,12 +329,21 @@ func (m *matcher) moved(out, in []row) {
 		m.add(p[0], p[1], m.rival(p[0], p[1], in, paired) || m.rival(p[1], p[0], out, paired))
 	}
 	taken := func(r row) bool { return paired[r.id] }
+	m.level(without(without(out, other), taken), without(without(in, other), taken), m.transfers, func(a, b []row) {
+		m.square(a, b, in, out, paired)
+	})
 	for _, p := range m.linked(without(out, taken), without(in, taken), paired) {
 		m.add(p[0], p[1], true)
 	}
-	m.alone(out, in, m.open, func(a, b row) {
+	move := func(a, b row) {
 		if at := between(a.account, b.account); m.edges[at] == nil {
 			m.moves[at]++
+		}
+	}
+	m.alone(out, in, func(a, b row) bool { return m.open(a.account, b.account) }, move)
+	m.level(out, in, m.open, func(a, b []row) {
+		for i := range a {
+			move(a[i], b[i])
 		}
 	})
 }
@@ -345,7 +352,7 @@ func without(rows []row, is func(row) bool) []row { return slices.DeleteFunc(sli
 
 func other(r row) bool { return r.other }
 
-// linked finds the pairs of a transfer link, and notes their rows.
+// linked finds the pairs of transfer links, and adds their rows to paired.
 func (m *matcher) linked(out, in []row, paired map[id.ID]bool) (found [][2]row) {
 	m.alone(out, in, func(a, b row) bool {
 		return m.transfers(a.account, b.account) && !m.bars(a, b)
@@ -364,8 +371,8 @@ func (m *matcher) add(a, b row, doubtful bool) {
 	m.pairs = append(m.pairs, pair{e, a.id, b.id, [2]int{a.day, b.day}, doubtful})
 }
 
-// rival reports whether an account that nobody has linked has a row that is as good an other side
-// of a as b is: no more days away, and worded like it if b is.
+// rival reports whether an account without a link to a's account has a row that fits a as well as b
+// does. Such a row is at most as many days away, and has the wording of a if b has it.
 func (m *matcher) rival(a, b row, others []row, paired map[id.ID]bool) bool {
 	days := abs(a.day - b.day)
 	from, _ := slices.BinarySearchFunc(others, a.day-days, func(r row, day int) int { return cmp.Compare(r.day, day) })
@@ -381,16 +388,44 @@ func (m *matcher) rival(a, b row, others []row, paired map[id.ID]bool) bool {
 	return false
 }
 
-// open reports whether money could move between the accounts of two rows, as far as anybody knows.
-func (m *matcher) open(a, b row) bool {
-	return m.edges[between(a.account, b.account)] == nil || m.transfers(a.account, b.account)
+// square pairs the rows that level found. The choice of pairs changes no total, so it pairs the
+// first with the first and so on. If people rejected one of the possible pairs, or a row has a
+// rival, all pairs are doubtful.
+func (m *matcher) square(a, b, in, out []row, paired map[id.ID]bool) {
+	turn, doubtful := -1, false
+	for k := range b {
+		fits := true
+		for i := range a {
+			fits = fits && !m.bars(a[i], b[(i+k)%len(b)])
+			doubtful = doubtful || m.rival(a[i], b[(i+k)%len(b)], in, paired) ||
+				m.rival(b[(i+k)%len(b)], a[i], out, paired)
+		}
+		doubtful = doubtful || !fits
+		if fits && turn < 0 {
+			turn = k
+		}
+	}
+	if turn < 0 {
+		return
+	}
+	for i := range a {
+		to := b[(i+turn)%len(b)]
+		paired[a[i].id], paired[to.id] = true, true
+		m.add(a[i], to, doubtful)
+	}
+}
+
+// open reports whether money can move between two accounts: they have no link, or one for
+// transfers.
+func (m *matcher) open(a, b int) bool {
+	return m.edges[between(a, b)] == nil || m.transfers(a, b)
 }
 
 func (m *matcher) bars(a, b row) bool {
 	return m.barred[[2]id.ID{a.id, b.id}] || m.barred[[2]id.ID{b.id, a.id}]
 }
 
-// alone finds the pairs of which each row has the other as its one candidate.
+// alone finds the rows that are each other's only candidate.
 func (m *matcher) alone(out, in []row, may func(a, b row) bool, found func(a, b row)) {
 	only := func(r row, others []row, from int) (first int, one int, n int) {
 		for from < len(others) && others[from].day < r.day-transferDays {
@@ -408,7 +443,7 @@ func (m *matcher) alone(out, in []row, may func(a, b row) bool, found func(a, b 
 		}
 		return first, one, n
 	}
-	back := make([]int, len(in)) // the one candidate of each that came in, or -1
+	back := make([]int, len(in)) // for each row of money in, the index of its only candidate, or -1
 	at := 0
 	for i, r := range in {
 		var one, n int
@@ -428,71 +463,4 @@ func (m *matcher) alone(out, in []row, may func(a, b row) bool, found func(a, b 
 		used[one] = true
 		found(r, in[one])
 	}
-}
-
-// A proposal is two accounts that should be linked.
-type proposal struct {
-	kind            string
-	primary, mirror int
-	pairs           int
-}
-
-// mirrorLinks are the accounts of which one seems to repeat the other: the one with fewer rows is
-// the mirror.
-func (m *matcher) mirrorLinks() []proposal {
-	var out []proposal
-	for at, n := range m.mirrors {
-		if n < mirrorPairs {
-			continue
-		}
-		p := proposal{Mirror, at[0], at[1], n}
-		if m.rows(at[0]) < m.rows(at[1]) {
-			p.primary, p.mirror = at[1], at[0]
-		}
-		if n*100 >= mirrorShare*m.common(at, p.mirror) {
-			out = append(out, p)
-		}
-	}
-	return sorted(out)
-}
-
-func (m *matcher) rows(account int) (n int) {
-	for _, k := range m.days[account] {
-		n += k
-	}
-	return n
-}
-
-// common returns how many rows one of two accounts has in the days that both have: from the later
-// first row to the earlier last.
-func (m *matcher) common(at accounts, of int) (n int) {
-	from, to := math.MinInt, math.MaxInt
-	for _, account := range at {
-		days := slices.Sorted(maps.Keys(m.days[account]))
-		from, to = max(from, days[0]), min(to, days[len(days)-1])
-	}
-	for d, k := range m.days[of] {
-		if from <= d && d <= to {
-			n += k
-		}
-	}
-	return n
-}
-
-// transferLinks are the accounts between which money seems to move.
-func (m *matcher) transferLinks() []proposal {
-	var out []proposal
-	for at, n := range m.moves {
-		if n >= transferPairs {
-			out = append(out, proposal{Transfer, at[0], at[1], n})
-		}
-	}
-	return sorted(out)
-}
-
-func sorted(list []proposal) []proposal {
-	slices.SortFunc(list, func(x, y proposal) int {
-		return cmp.Or(cmp.Compare(y.pairs, x.pairs), cmp.Compare(x.primary, y.primary), cmp.Compare(x.mirror, y.mirror))
-	})
-	return list
 }

@@ -16,11 +16,11 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A truth is a household with what belongs together in it.
+// A truth holds the rows of a household and the pairs that really belong together.
 type truth struct {
 	groups map[string][]row
 	kinds  map[id.ID]household.Transaction
-	pairs  map[[2]id.ID]bool // both ways round
+	pairs  map[[2]id.ID]bool // in both directions
 	count  int
 }
 
@@ -57,7 +57,7 @@ func truthOf(seed uint64, transactions int, lookalikes bool) *truth {
 	return t
 }
 
-// names reports whether a bank's category says that a row is no transfer.
+// names reports whether a bank's category shows that a row is not a transfer.
 func names(category string) bool {
 	return !slices.Contains([]string{"", "general", "investment", "loan"}, category) &&
 		!strings.HasPrefix(category, "TRANSFER_") && !strings.HasPrefix(category, "LOAN_")
@@ -80,7 +80,7 @@ func keysOf(m map[string][]row) func(func(string) bool) {
 	}
 }
 
-// found is what the matcher proposes, from nothing: the links, then their pairs.
+// found runs the matcher from the beginning: it proposes links and then finds their pairs.
 func (t *truth) found() *matcher {
 	m := t.pass(newMatcher())
 	for _, propose := range []func() []proposal{
@@ -98,7 +98,8 @@ func (t *truth) found() *matcher {
 	return m
 }
 
-// score is how many of the found pairs are pairs, and how many of the pairs were found.
+// score returns how many of the found pairs are right, and which shares of the found and of the
+// true pairs that is.
 func (t *truth) score(found []pair) (right int, precision, recall float64) {
 	for _, p := range found {
 		if t.pairs[[2]id.ID{p.primary, p.mirror}] {
@@ -115,7 +116,7 @@ func TestPrecision(t *testing.T) {
 	racetest.Sequential(t)
 	seeds, floor := 20, 0.95
 	if testing.Short() {
-		seeds, floor = 3, 0.94 // three households say less than twenty
+		seeds, floor = 3, 0.94 // three households are less reliable than twenty
 	}
 	var found, right, all, asked int
 	for seed := range uint64(seeds) {
@@ -140,9 +141,9 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestDecidedPrecision runs the matcher on households whose payments often look like transfers,
-// every second with what two people have in common month after month. It looks at the pairs of the
-// links that coffer would confirm by itself.
+// TestDecidedPrecision runs the matcher on households whose payments often look like transfers. In
+// every second household, two people also have regular payments in common. It checks the pairs of
+// the links that coffer would confirm by itself.
 func TestDecidedPrecision(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -184,7 +185,7 @@ func TestDecidedPrecision(t *testing.T) {
 	}
 }
 
-// TestDecidedPrecisionControl: with a lower bar, TestDecidedPrecision fails.
+// TestDecidedPrecisionControl shows that TestDecidedPrecision fails with a lower threshold.
 func TestDecidedPrecisionControl(t *testing.T) {
 	t.Parallel()
 	program := apptest.TestProgram(t, "coffer/internal/books/accountlink", apptest.Mutant{
@@ -197,7 +198,8 @@ func TestDecidedPrecisionControl(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// TestPrecisionControl: without the rule of the one candidate, TestPrecision fails.
+// TestPrecisionControl shows that TestPrecision fails if rows need not be each other's only
+// candidate.
 func TestPrecisionControl(t *testing.T) {
 	t.Parallel()
 	program := apptest.TestProgram(t, "coffer/internal/books/accountlink", apptest.Mutant{
@@ -211,7 +213,7 @@ func TestPrecisionControl(t *testing.T) {
 	}
 }
 
-// TestRules takes the rules of the contract at their word.
+// TestRules checks the documented rules with small examples.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	const a, b, c = 0, 1, 2
@@ -221,7 +223,7 @@ func TestRules(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		rows   []r
-		mirror int // proposals
+		mirror int // number of proposals
 		moves  int
 	}{
 		"three transfers": {[]r{
@@ -384,7 +386,7 @@ func TestPairing(t *testing.T) {
 			days += d
 		}
 		n, least := m.best(lists[0], lists[1])
-		if len(m.barred) > 0 { // around a rejected pair a crossing may be better, and is not looked for
+		if len(m.barred) > 0 { // then pairs that cross may be better, which are not tried
 			n, least = min(n, max(n-1, len(m.pairs))), days
 		}
 		if n != len(m.pairs) || least != days {
@@ -393,7 +395,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// best tries every way.
+// best tries every way to pair the rows.
 func (m *matcher) best(a, b []row) (pairs, days int) {
 	if len(a) == 0 {
 		return 0, 0

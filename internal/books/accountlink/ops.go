@@ -2,7 +2,7 @@ package accountlink
 
 import "coffer/internal/platform/op"
 
-// Ops is the menu of account links.
+// Ops returns the operations on account links.
 func (l *Links) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{

@@ -9,9 +9,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Repeats returns the bank's transactions of one account that repeat those of another, as the
-// matcher pairs the rows of a mirror. The key is the repeating transaction, the value the repeated
-// one. People's decisions about pairs of the two accounts apply.
+// Repeats finds the bank's transactions of one account that repeat those of another, with the same
+// rules as for mirror links. It returns a map from the repeating to the repeated transaction. It
+// respects people's decisions about pairs of the two accounts.
 func (l *Links) Repeats(ctx context.Context, q pg.Querier, repeating, repeated id.ID) (map[id.ID]id.ID, error) {
 	m, out, err := decided(ctx, q, repeating, repeated)
 	if err != nil {
@@ -30,7 +30,7 @@ func (l *Links) Repeats(ctx context.Context, q pg.Querier, repeating, repeated i
 		return nil, fmt.Errorf("read the rows of two accounts: %w", err)
 	}
 	defer rows.Close()
-	var sides [2][]row // those that repeat, and those that are repeated, of one amount
+	var sides [2][]row // the rows of one amount: those that repeat, and those that are repeated
 	var of, currency string
 	var cents int64
 	pairUp := func() {
@@ -61,12 +61,12 @@ func (l *Links) Repeats(ctx context.Context, q pg.Querier, repeating, repeated i
 	return out, rows.Err()
 }
 
-// decided returns what people said about pairs of two accounts: a matcher that bars those that were
-// rejected, and those that were confirmed.
+// decided returns the decisions about pairs of two accounts: a matcher in which the rejected pairs
+// are barred, and the confirmed pairs.
 func decided(ctx context.Context, q pg.Querier, repeating, repeated id.ID) (*matcher, map[id.ID]id.ID, error) {
 	type row struct {
 		side
-		Turned  bool   `db:"turned"` // the link has the other account first
+		Turned  bool   `db:"turned"` // the link has the two accounts in the other order
 		Verdict string `db:"verdict"`
 	}
 	rows, err := pg.All[row](ctx, q, `
@@ -90,8 +90,8 @@ func decided(ctx context.Context, q pg.Querier, repeating, repeated id.ID) (*mat
 	return m, out, err
 }
 
-// Inherit gives an account the links of another one that is merged into it, and returns the
-// entries. Decisions about the account's own links stay.
+// Inherit copies the links of an account that is merged to the account that takes it over, and
+// returns the entries. Decisions about links that the second account already has stay.
 func (l *Links) Inherit(ctx context.Context, tx pg.Tx, from, into id.ID) ([]journal.Entry, error) {
 	links, err := pg.All[stored](ctx, tx, storedRows+`
 		join account o on o.id = case l.primary_id when $1 then l.mirror_id else l.primary_id end
@@ -121,7 +121,7 @@ func (l *Links) Inherit(ctx context.Context, tx pg.Tx, from, into id.ID) ([]jour
 		if err != nil {
 			return nil, err
 		}
-		if circle { // what the other account would repeat repeats it
+		if circle { // the link would close a circle of mirrors
 			continue
 		}
 		if err := l.become(ctx, tx, was, to, k.Source, true); err != nil {

@@ -50,7 +50,6 @@ func (l *Links) Review(ctx context.Context, tx pg.Tx, in ReviewLinks) (Reviewed,
 		}
 	}
 	var entries []journal.Entry
-	kind := ""
 	for _, k := range links {
 		if settled(ctx, k, k.Kind, in.Confidence) {
 			continue
@@ -67,14 +66,10 @@ func (l *Links) Review(ctx context.Context, tx pg.Tx, in ReviewLinks) (Reviewed,
 		if err != nil {
 			return Reviewed{}, err
 		}
-		entries, kind = append(entries, entry), k.Kind
-	}
-	summary := fmt.Sprintf("%s %d account links", verdicts[in.Confidence], len(entries))
-	if len(entries) == 1 {
-		summary = verdicts[in.Confidence] + " an account link (" + kind + ")"
+		entries = append(entries, entry)
 	}
 	out := Reviewed{Decided: len(entries)}
-	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, entries); err != nil {
+	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{}, entries); err != nil {
 		return Reviewed{}, err
 	}
 	out.AccountLinks, err = l.linksBy(ctx, tx, linkRows+named, refs, shorts)

@@ -12,18 +12,18 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A scene is a household as a sweep finds it.
+// A scene holds the data of a household that a sweep works on.
 type scene struct {
 	links   *Links
 	window  window
-	numbers map[id.ID]int // of accounts, the older ones lower
+	numbers map[id.ID]int // of accounts; older accounts have lower numbers
 	ids     []id.ID
 	matcher *matcher
-	others  map[id.ID]bool     // categories that say that a row was for something else
+	others  map[id.ID]bool     // categories that say that the money had another purpose
 	known   map[[3]id.ID]known // matches that the matcher may remove, by link and rows
 }
 
-// A known is a match that is stored.
+// A known is a stored match.
 type known struct {
 	id       id.ID
 	doubtful bool
@@ -40,8 +40,8 @@ func (l *Links) sweep(ctx context.Context, tx pg.Tx, w window, out *Reconciled) 
 	if err := s.pass(ctx, tx); err != nil {
 		return err
 	}
-	// A link changes which rows the matcher sees. So mirrors come first, then transfers, then the
-	// pairs of all.
+	// A new link changes which rows the matcher considers. So mirror links are proposed first, then
+	// transfer links, and the pairs of all links are stored last.
 	for _, propose := range []func() []proposal{
 		func() []proposal { return s.matcher.mirrorLinks() },
 		func() []proposal { return s.matcher.transferLinks() },
@@ -78,7 +78,8 @@ func (s *scene) look(ctx context.Context, tx pg.Tx) error {
 	for i, u := range s.ids {
 		s.numbers[u] = i
 	}
-	// Loan payments may go to an own account, and what a bank could not name says nothing.
+	// Two kinds of categories do not contradict a transfer: loan payments, which may go to an own
+	// account, and what the bank could not classify.
 	others, err := pg.Values[id.ID](ctx, tx, `
 		select c.id from category c left join category p on p.id = c.parent_id
 		where coalesce(p.kind, c.kind) <> 'transfer' and coalesce(p.slug, c.slug) not in ('loans_and_fees', 'other')`)
@@ -113,8 +114,8 @@ func (s *scene) look(ctx context.Context, tx pg.Tx) error {
 	return s.recall(ctx, tx, edges)
 }
 
-// recall reads the matches. The matcher must not change those that were decided or that are near
-// the ends of the window.
+// recall reads the stored matches. The matcher must not change matches that were decided, or
+// matches near the ends of the window.
 func (s *scene) recall(ctx context.Context, tx pg.Tx, edges map[id.ID]*edge) error {
 	if err := s.mend(ctx, tx); err != nil {
 		return err
@@ -150,7 +151,8 @@ func (s *scene) recall(ctx context.Context, tx pg.Tx, edges map[id.ID]*edge) err
 	return err
 }
 
-// mend breaks the matches of the window of which a transaction has changed.
+// mend breaks the matches in the window that no longer fit, because one of their transactions
+// changed.
 func (s *scene) mend(ctx context.Context, tx pg.Tx) error {
 	broken, err := pg.All[brokenMatch](ctx, tx, `
 		update link_match m set broken = true from account_link l, transaction p, transaction r
@@ -174,7 +176,8 @@ type brokenMatch struct {
 	side
 }
 
-// pass shows the matcher the window's rows, amount by amount: only one amount's rows are in memory.
+// pass gives the matcher the window's rows, one amount at a time, so that only the rows of one
+// amount are in memory.
 func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 	rows, err := tx.Query(ctx, `
 		select t.id, t.account_id, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.currency, t.descriptor_id,
@@ -198,7 +201,7 @@ func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 			return fmt.Errorf("read a row: %w", err)
 		}
 		number, known := s.numbers[account]
-		if !known { // an account that is younger than the sweep: its days are noted for the next one
+		if !known { // the account is newer than the sweep; its days are recorded for the next sweep
 			continue
 		}
 		r.account, r.other = number, category != nil && s.others[*category]
@@ -212,7 +215,7 @@ func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 	return rows.Err()
 }
 
-// propose stores links that the matcher found, and lets it see them.
+// propose stores links that the matcher suggests, and adds them to the matcher.
 func (s *scene) propose(ctx context.Context, tx pg.Tx, list []proposal) (int, error) {
 	for _, p := range list {
 		e := &edge{kind: p.kind, live: true, primary: p.primary, mirror: p.mirror, accepted: map[id.ID]id.ID{}}
@@ -225,7 +228,7 @@ func (s *scene) propose(ctx context.Context, tx pg.Tx, list []proposal) (int, er
 		ID      id.ID `db:"id"`
 		Primary id.ID `db:"primary_id"`
 		Mirror  id.ID `db:"mirror_id"`
-		Again   bool  `db:"again"` // the accounts were linked, and that was reverted
+		Again   bool  `db:"again"` // the accounts had a link before, and it was reverted
 	}
 	var rows []made
 	err := pg.Redraw(ctx, tx, "account_link_short_id", func(tx pg.Tx) (err error) {
@@ -266,8 +269,8 @@ func (s *scene) propose(ctx context.Context, tx pg.Tx, list []proposal) (int, er
 	return len(list), nil
 }
 
-// renew removes the old pairs of a link that is proposed again; decided pairs stay, as far as its
-// accounts allow.
+// renew removes the old pairs of a link that is proposed again. Decided pairs stay if they still
+// fit.
 func (l *Links) renew(ctx context.Context, tx pg.Tx, link id.ID) error {
 	if _, err := dropUndecided(ctx, tx, link, nil); err != nil {
 		return err
@@ -284,13 +287,13 @@ func (l *Links) renew(ctx context.Context, tx pg.Tx, link id.ID) error {
 	return l.settleLink(ctx, tx, link)
 }
 
-// store writes the differences: new pairs, and pairs that no longer match. Transactions whose
-// totals change are locked first and the pairs checked again, because they may have changed
-// meanwhile.
+// store writes the differences: new pairs, and pairs that no longer match. It first locks the
+// transactions whose totals change and checks their pairs again, because the transactions may have
+// changed in the meantime.
 func (s *scene) store(ctx context.Context, tx pg.Tx) (added, removed int, err error) {
 	var newPairs []pair
 	var ids []id.ID
-	links := map[id.ID]bool{} // whose transactions these are
+	links := map[id.ID]bool{} // the links of these transactions
 	for _, p := range s.matcher.pairs {
 		key := [3]id.ID{p.edge.link, p.primary, p.mirror}
 		was, ok := s.known[key]
@@ -309,7 +312,7 @@ func (s *scene) store(ctx context.Context, tx pg.Tx) (added, removed int, err er
 	for key, m := range s.known {
 		gone, ids, links[key[0]] = append(gone, m.id), append(ids, key[1], key[2]), true
 	}
-	if len(ids) > 0 && len(ids) <= s.links.limit { // of more, the job that settles them looks again
+	if len(ids) > 0 && len(ids) <= s.links.limit { // for more, the job that updates them checks again
 		if err := s.links.books.Lock(ctx, tx, ids); err != nil {
 			return 0, 0, err
 		}

@@ -8,7 +8,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// An account that is made while a sweep runs is none of the sweep's: its rows are nobody else's.
+// A sweep ignores accounts that were created while it runs, and does not mix their rows with those
+// of others.
 func TestSweepLeavesYoungerAccounts(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

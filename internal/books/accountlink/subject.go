@@ -22,7 +22,7 @@ type record struct {
 
 func (r record) live() bool { return !r.Deleted && r.Confidence != Rejected }
 
-// A stored is a link as its row has it, deleted or not.
+// A stored is the row of a link, deleted or not.
 type stored struct {
 	ID        id.ID   `db:"id"`
 	Primary   id.ID   `db:"primary_id"`
@@ -39,7 +39,8 @@ const storedRows = `
 
 func (s stored) record() record { return record{s.Primary, s.Kind, s.Verdict, s.IsDeleted} }
 
-// written is the record as an entry has it: nothing of a link that is as if nobody had made it.
+// written returns the record as a journal entry stores it. It is nil for a link that was never
+// made, or looks like one.
 func (s stored) written() *string {
 	if s.IsDeleted && s.Source == nil {
 		return nil
@@ -50,12 +51,12 @@ func (s stored) written() *string {
 func (r record) written() *string {
 	b, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // strings and a truth value
+		panic(err) // the record has only strings and booleans
 	}
 	return new(string(b))
 }
 
-// say makes a link what the caller says it is, and records that.
+// say changes a link to a record, and records the change.
 func (l *Links) say(ctx context.Context, tx pg.Tx, was stored, to record, look bool) error {
 	source := journal.Source(op.ActorOf(ctx))
 	entry, err := l.turn(ctx, tx, was, to, &source, look)
@@ -66,7 +67,7 @@ func (l *Links) say(ctx context.Context, tx pg.Tx, was stored, to record, look b
 	return err
 }
 
-// turn makes a link what it is to be, and returns what to record of that.
+// turn changes a link to a record, and returns the journal entry.
 func (l *Links) turn(ctx context.Context, tx pg.Tx, was stored, to record, source *string, look bool) (journal.Entry,
 	error,
 ) {
@@ -79,14 +80,14 @@ func (l *Links) turn(ctx context.Context, tx pg.Tx, was stored, to record, sourc
 	}, l.become(ctx, tx, was, to, source, look)
 }
 
-// become gives a link its kind, its primary account and its confidence, and every transaction of
-// its matches what follows from them. Where another set of pairs may be right now, here or in other
-// links, a job looks for them; look has it look in any case.
+// become gives a link its kind, its primary account and its confidence, and updates the
+// transactions of its matches accordingly. If other pairs may fit now, in this link or in others, a
+// job looks for them. If look is set, the job always runs.
 func (l *Links) become(ctx context.Context, tx pg.Tx, was stored, to record, source *string, look bool) error {
 	var ids []id.ID
 	var err error
-	// pairs of another kind are no pairs; those that somebody decided about wait until they are
-	// again
+	// Pairs belong to one kind of link. Pairs that somebody decided about are kept in case the link
+	// gets that kind again.
 	if was.Kind != to.Kind {
 		if ids, err = dropUndecided(ctx, tx, was.ID, nil); err != nil {
 			return err
@@ -131,7 +132,7 @@ func (l *Links) become(ctx context.Context, tx pg.Tx, was stored, to record, sou
 	return nil
 }
 
-// held refuses a decision of an agent about what a person decided.
+// held returns an error if an agent decides about something that a person has decided.
 func held(ctx context.Context, source *string, force bool, what string) error {
 	if journal.Held(source, op.ActorOf(ctx), force) {
 		return errs.New(errs.Conflict,
@@ -143,7 +144,7 @@ func held(ctx context.Context, source *string, force bool, what string) error {
 // Subjects returns the subjects that reverts restore.
 func (l *Links) Subjects() []journal.Subject { return []journal.Subject{subject{l}} }
 
-// subject reverts decisions about links and pairs, with their sources, and totals follow.
+// subject reverts decisions about links and pairs with their sources, and updates totals.
 type subject struct{ links *Links }
 
 func (subject) Kind() string { return journal.AccountLink }
@@ -157,7 +158,7 @@ func (subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 // Apply implements journal.Subject.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var skipped []journal.Skipped
-	for _, ofMatches := range []bool{false, true} { // a pair belongs to its link as that will be
+	for _, ofMatches := range []bool{false, true} { // links first: a pair depends on the new state of its link
 		for _, e := range entries {
 			if (e.Field == journal.FieldMatch) != ofMatches {
 				continue
@@ -178,7 +179,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, nil
 }
 
-// link reverts a link, or returns the reason why it cannot.
+// link reverts a link, or returns the reason why that is not possible.
 func (s subject) link(ctx context.Context, tx pg.Tx, e journal.Entry) (reason string, err error) {
 	found, err := pg.All[stored](ctx, tx, storedRows+` where l.id = $1`, e.SubjectID)
 	if err != nil || len(found) == 0 {
@@ -188,7 +189,7 @@ func (s subject) link(ctx context.Context, tx pg.Tx, e journal.Entry) (reason st
 	if journal.Held(was.Source, op.ActorOf(ctx), false) {
 		return "held", nil
 	}
-	to, source := record{was.Primary, was.Kind, Auto, true}, (*string)(nil) // as if nobody had made it
+	to, source := record{was.Primary, was.Kind, Auto, true}, (*string)(nil) // the state of a link that nobody made
 	if e.After != nil {
 		if err := json.Unmarshal([]byte(*e.After), &to); err != nil {
 			return "", fmt.Errorf("read a recorded link: %w", err)
@@ -201,7 +202,7 @@ func (s subject) link(ctx context.Context, tx pg.Tx, e journal.Entry) (reason st
 	return "", s.links.become(ctx, tx, was, to, source, false)
 }
 
-// match reverts the decision about a pair, or returns the reason why it cannot.
+// match reverts the decision about a pair, or returns the reason why that is not possible.
 func (s subject) match(ctx context.Context, tx pg.Tx, e journal.Entry) (reason string, err error) {
 	type row struct {
 		side
@@ -221,7 +222,7 @@ func (s subject) match(ctx context.Context, tx pg.Tx, e journal.Entry) (reason s
 	return "", s.links.judge(ctx, tx, *e.Ref, found[0].side, e.After, e.AfterSource)
 }
 
-// Rows returns whole links, for a plan that will create them.
+// Rows returns the whole rows of links, for a plan that will create them.
 func (subject) Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]json.RawMessage, error) {
 	type row struct {
 		ID  id.ID           `db:"id"`
@@ -235,9 +236,9 @@ func (subject) Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]j
 	return out, err
 }
 
-// Make creates links of a plan as deleted proposals, which the plan's entries then change. Two
-// accounts have only one link, so a link that someone else created meanwhile keeps the plan's from
-// being created.
+// Make creates links of a plan as deleted proposals, which the plan's entries then change. If
+// someone else has linked the two accounts in the meantime, no link is created, because two
+// accounts have only one.
 func (subject) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
 	printed, err := json.Marshal(rows)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// as is the same world for another caller.
+// as returns the same world with another kind of caller.
 func (w *world) as(t *testing.T, kind string) *world {
 	t.Helper()
 	other := *w
@@ -25,7 +25,7 @@ func (w *world) journal() *journal.Journal {
 	return j
 }
 
-// newest is the change that was made last.
+// newest returns the latest change.
 func (w *world) newest(t *testing.T) journal.Change {
 	t.Helper()
 	list, err := w.journal().List(w.ctx, w.db, journal.ListChanges{Limit: 1})
@@ -59,7 +59,7 @@ func TestLinksAreJournaled(t *testing.T) {
 	const all, shop = "EUR 303.00 343.00 7; ", "EUR 0.00 40.00 1; "
 	l := w.only(t, accountlink.Transfer)
 	w.put(t, l, accountlink.Confirmed)
-	if c := w.newest(t); c.Summary != "Confirmed an account link (transfer)" || c.Entries != 1 ||
+	if c := w.newest(t); !strings.HasPrefix(w.said(t, c), "Confirmed account link ") || c.Entries != 1 ||
 		w.totals(t) != shop {
 		t.Fatalf("%+v, %s", c, w.totals(t))
 	}
@@ -77,7 +77,7 @@ func TestLinksAreJournaled(t *testing.T) {
 	if w.shown(t) != 1 || w.totals(t) != shop {
 		t.Errorf("not back: %d links, %s", w.shown(t), w.totals(t))
 	}
-	// One pair.
+	// Reject a single pair.
 	page, err := w.links.Matches(w.ctx, w.db, accountlink.ListMatches{ID: l.ShortID, Limit: 50})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,8 @@ func TestLinksAreJournaled(t *testing.T) {
 	if w.totals(t) == shop {
 		t.Fatal("the pair still counts")
 	}
-	// Another kind has other pairs, and what was said of these waits for it.
+	// Another kind of link has other pairs, and the decision about this pair is kept for its own
+	// kind.
 	verdict := w.newest(t)
 	do(t, w, w.links.Put, accountlink.PutLink{
 		ID: l.ShortID, Kind: new(accountlink.Mirror),
@@ -153,14 +154,14 @@ func TestWithdrawnDecisionReturns(t *testing.T) {
 	}
 }
 
-// A link whose making was reverted keeps nobody from proposing its two accounts. The control is one
-// that a person deleted.
+// If the creation of a link was reverted, coffer can propose a link of the two accounts again. The
+// control is a link that a person deleted.
 func TestRevertedLinkIsProposed(t *testing.T) {
 	t.Parallel()
 	for _, deleted := range []bool{false, true} {
 		w := newWorld(t)
 		a := w.seed(t)
-		// The other way round and of the other kind than what will be proposed.
+		// The link has another kind and the accounts in another order than the proposal will have.
 		made := do(t, w, w.links.Create, accountlink.CreateLink{
 			PrimaryAccountID: a[1].String(),
 			MirrorAccountID:  a[0].String(), Kind: accountlink.Mirror, Confidence: accountlink.Confirmed,
@@ -238,14 +239,14 @@ func TestLinksAreHeld(t *testing.T) {
 	held("what a person deleted", err)
 	in.Force = true
 	do(t, agent, agent.links.Create, in)
-	// A person who repeats what an agent said holds it.
+	// If a person repeats an agent's decision, the person holds it.
 	if now := w.put(t, l, accountlink.Confirmed); *now.Source != op.User {
 		t.Errorf("%+v", now)
 	}
 }
 
-// A verdict costs an agent's budget one write, however many pairs follow from it, and so does its
-// revert by another.
+// A decision costs an agent's budget one write, however many pairs it affects. A revert by another
+// agent costs the same.
 func TestVerdictsCostOneWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -291,8 +292,8 @@ func TestVerdictsCostOneWrite(t *testing.T) {
 	if now := w.only(t, accountlink.Transfer); now.Confidence != accountlink.Confirmed {
 		t.Errorf("what was refused was done: %+v", now)
 	}
-	// Undoing one's own verdicts is free, even past the budget; another agent pays for it as for a
-	// verdict.
+	// Undoing one's own decisions is free, even if the budget is used up. Another agent pays for
+	// the undo as for a decision.
 	verdict := w.newest(t)
 	agent.revert(t, verdict.ID)
 	if used() != 2 {

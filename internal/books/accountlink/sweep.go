@@ -13,13 +13,13 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The jobs of links: one looks for pairs, one settles what links say of very many transactions.
+// The kinds of jobs: one looks for pairs, the other updates very many transactions of a link.
 const (
 	ReconcileKind = "link.reconcile"
 	SettleKind    = "link.settle"
 )
 
-// Kinds are the jobs of links.
+// Kinds returns the job kinds of links.
 func (l *Links) Kinds() []job.Kind {
 	return []job.Kind{
 		{
@@ -34,7 +34,7 @@ type reconcileArgs struct {
 	Link id.ID `json:"account_link_id"`
 }
 
-// Reconcile takes on the job that looks through both accounts of a link for pairs.
+// Reconcile starts the job that checks both accounts of a link for pairs.
 func (l *Links) Reconcile(ctx context.Context, tx pg.Tx, in Ref) (job.Job, error) {
 	k, err := l.Get(ctx, tx, in)
 	if err != nil {
@@ -46,8 +46,9 @@ func (l *Links) Reconcile(ctx context.Context, tx pg.Tx, in Ref) (job.Job, error
 	return l.jobs.Enqueue(ctx, tx, ReconcileKind, reconcileArgs{k.ID}, job.Options{Unique: k.ID.String()})
 }
 
-// enqueue enqueues the same job after a change to a link. It never joins a running one, which may
-// have looked before the change. Whichever sweep runs first does the work.
+// enqueue starts the same job after a change to a link. It never joins a running job, which may
+// have read the link before the change. If several jobs are waiting, the first sweep does the work
+// of all.
 func (l *Links) enqueue(ctx context.Context, tx pg.Tx, link id.ID) error {
 	if err := l.touch(ctx, tx, link); err != nil {
 		return err
@@ -89,8 +90,8 @@ func (l *Links) work(ctx context.Context, run *job.Run) (any, error) {
 	return out, err
 }
 
-// settleAll settles every transaction of a link's two accounts, a batch at a time: also those whose
-// match is gone.
+// settleAll updates every transaction of a link's two accounts, one batch at a time. This includes
+// transactions whose match no longer exists.
 func (l *Links) settleAll(ctx context.Context, run *job.Run) (any, error) {
 	var o reconcileArgs
 	if err := run.Args(&o); err != nil {
@@ -136,13 +137,13 @@ func (l *Links) settleAll(ctx context.Context, run *job.Run) (any, error) {
 	return nil, nil //nolint:nilnil // there is nothing to say but that it is done
 }
 
-// accounts are a link's two.
+// accounts returns the two accounts of a link.
 func (l *Links) accounts(ctx context.Context, tx pg.Tx, link id.ID) ([]id.ID, error) {
 	return pg.Values[id.ID](ctx, tx, `select unnest(array[primary_id, mirror_id]) from account_link
 		where id = $1`, link)
 }
 
-// touch has the next sweep look at all of a link's accounts.
+// touch makes the next sweep check both accounts of a link.
 func (l *Links) touch(ctx context.Context, tx pg.Tx, link id.ID) error {
 	ids, err := l.accounts(ctx, tx, link)
 	if err != nil {
@@ -151,7 +152,7 @@ func (l *Links) touch(ctx context.Context, tx pg.Tx, link id.ID) error {
 	return l.books.TouchAll(ctx, tx, ids)
 }
 
-// AfterSync looks for pairs of what a sync or an import brought, as its last step.
+// AfterSync looks for pairs among new transactions, as the last step of a sync or an import.
 func (l *Links) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 	return run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
 		_, err := l.Sweep(ctx, tx)
@@ -159,21 +160,21 @@ func (l *Links) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 	})
 }
 
-// A sweep reads more days than were touched. It reads far enough back to see habits, such as money
-// that moves once a quarter, and far enough on both sides that every decision within the margin
-// sees everything it depends on.
+// A sweep reads more days than those that changed. It reads far enough back to see habits, such as
+// money that moves once a quarter. On both sides it reads more than the margin, so that every
+// decision inside the margin has all the data it depends on.
 const (
 	reachBack = 400
 	reachOn   = 60
 	margin    = 30
 )
 
-// sweepLock is held by the one sweep that runs, on whatever server.
+// sweepLock is the key of the advisory lock that lets only one sweep run at a time, on any server.
 const sweepLock = 0x6c696e6b
 
-// Sweep looks at what was touched since the last sweep: it proposes links, finds new pairs, removes
-// pairs that no longer match, and confirms transfers that nothing speaks against. If nothing was
-// touched, it reads nothing.
+// Sweep checks everything that changed since the last sweep. It proposes links, finds new pairs,
+// removes pairs that no longer match, and confirms transfers that all evidence supports. If nothing
+// changed, it reads nothing.
 func (l *Links) Sweep(ctx context.Context, tx pg.Tx) (Reconciled, error) {
 	var out Reconciled
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sweepLock); err != nil {
@@ -183,8 +184,8 @@ func (l *Links) Sweep(ctx context.Context, tx pg.Tx) (Reconciled, error) {
 	if err != nil || len(touched) == 0 {
 		return out, err
 	}
-	// A million rows are read in one statement, for as long as the matcher looks at them: on a busy
-	// machine that is longer than a request's statement may take.
+	// One statement reads up to a million rows while the matcher works on them. On a busy machine
+	// that takes longer than the normal limit of a statement.
 	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '15min', true)`); err != nil {
 		return out, err
 	}
@@ -196,13 +197,14 @@ func (l *Links) Sweep(ctx context.Context, tx pg.Tx) (Reconciled, error) {
 	return out, nil
 }
 
-// A window is the days that a sweep reads, from and to included.
+// A window is the days that a sweep reads, including both ends.
 type window struct{ from, to int }
 
-// inside reports whether the day is so far from both ends that all its pairs can be seen.
+// inside reports whether the day is far enough from both ends that the window has all its possible
+// pairs.
 func (w window) inside(day int) bool { return w.from+margin <= day && day <= w.to-margin }
 
-// windows are the days around what was touched; those that meet are one.
+// windows returns the days to read around the changes. Windows that overlap become one.
 func windows(touched []ledger.Touched) []window {
 	all := make([]window, len(touched))
 	for i, t := range touched {

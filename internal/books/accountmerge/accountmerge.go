@@ -21,8 +21,8 @@ import (
 // RemoveKind is the job that removes an account.
 const RemoveKind = "account.remove"
 
-// batchSize is how many transactions are removed in one database transaction: some tenths of a
-// second.
+// batchSize is the number of transactions that one database transaction removes, in some tenths of
+// a second.
 const batchSize = 5000
 
 // Merges removes and merges the accounts of one household.
@@ -31,21 +31,21 @@ type Merges struct {
 	size int // of a batch
 }
 
-// A Config is what Removals work with.
+// A Config holds the parts of Merges.
 type Config struct {
 	Accounts *account.Register
 	Books    *ledger.Books
 	Links    *accountlink.Links
 	Hand     *manual.Manual
 	Jobs     *job.Jobs
-	// Then are the last steps of a merge, as of a sync.
+	// Then are the last steps of a merge. They are the same as those of a sync.
 	Then []func(ctx context.Context, run *job.Run, changed bool) error
 }
 
-// New returns the Removals of those accounts.
+// New returns Merges that use those parts.
 func New(c Config) *Merges { return &Merges{c, batchSize} }
 
-// Ops is the menu of removal.
+// Ops returns the operations that remove and merge accounts.
 func (r *Merges) Ops() []*op.Op {
 	return []*op.Op{
 		op.Long(op.Writing(op.Spec{
@@ -60,8 +60,8 @@ func (r *Merges) Ops() []*op.Op {
 	}
 }
 
-// Kinds are the jobs of removal. Half of one is worse than none: rows would be left without their
-// account.
+// Kinds returns the jobs that remove and merge accounts. They are never left half done, because
+// then transactions would be without their account.
 func (r *Merges) Kinds() []job.Kind {
 	return []job.Kind{{
 		Name: RemoveKind, Unit: "transactions", Work: r.work, Retries: 5, Whole: true,
@@ -105,7 +105,7 @@ func (r *Merges) Remove(ctx context.Context, tx pg.Tx, in AccountRemoval) (job.J
 	return r.Jobs.Enqueue(ctx, tx, RemoveKind, removing{a.ID, in.DryRun}, job.Options{})
 }
 
-// A position is how far a removal is.
+// A position is the progress of a removal.
 type position struct {
 	AccountRemoved
 	Ended bool `json:"ended"`
@@ -137,9 +137,9 @@ func (r *Merges) work(ctx context.Context, run *job.Run) (any, error) {
 	return at.AccountRemoved, nil
 }
 
-// batch removes the account first and then its transactions, so that all that follows is about
-// transactions alone and stays one change whatever others do meanwhile. If somebody reverts it
-// before it ends, it ends there.
+// batch removes the account in the first batch, together with the first of its transactions. Later
+// batches only concern transactions, so all of them become part of one change, whatever others do
+// in the meantime. If somebody reverts the change before the job ends, the job stops.
 func (r *Merges) batch(ctx context.Context, tx pg.Tx, at *position) (step job.Step, err error) {
 	var entries []journal.Entry
 	if at.ChangeID == nil {
@@ -148,7 +148,7 @@ func (r *Merges) batch(ctx context.Context, tx pg.Tx, at *position) (step job.St
 		}
 		if at.DryRun {
 			at.Transactions, at.Ended = step.Total, true
-			at.Writes, err = journal.Needs(ctx, tx, step.Total+1) // and the account
+			at.Writes, err = journal.Needs(ctx, tx, step.Total+1) // plus one for the account
 			return step, err
 		}
 		if entries, err = r.Accounts.Remove(ctx, tx, at.AccountID); err != nil {

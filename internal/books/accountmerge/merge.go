@@ -49,8 +49,8 @@ func (r *Merges) Merge(ctx context.Context, tx pg.Tx, in AccountMerge) (job.Job,
 	return r.Jobs.Enqueue(ctx, tx, MergeKind, merging{m.Leaving, m.Into, in.DryRun}, job.Options{})
 }
 
-// A mergePosition is how far a merge is. Which transactions are still to come follows from the
-// account that they are in.
+// A mergePosition is the progress of a merge. It does not list the remaining transactions: they are
+// those that are still in the account.
 type mergePosition struct {
 	AccountMerged
 	Begun bool `json:"begun"`
@@ -109,7 +109,7 @@ func (r *Merges) mergeAll(ctx context.Context, run *job.Run) (any, error) {
 				break
 			}
 		}
-		at.Ended = at.Ended || at.DryRun // nothing moved, so that there would always be more
+		at.Ended = at.Ended || at.DryRun // a dry run moves nothing, so there would always be more
 	}
 	if at.ChangeID != nil {
 		for _, then := range r.Then {
@@ -121,12 +121,12 @@ func (r *Merges) mergeAll(ctx context.Context, run *job.Run) (any, error) {
 	return at.AccountMerged, nil
 }
 
-// beginMerge makes the account lead to the other, so that nobody adds to it any more, and what
-// follows is about transactions alone.
+// beginMerge marks the account as merged into the other, so that nobody adds transactions to it any
+// more. Later batches only concern transactions.
 func (r *Merges) beginMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (step job.Step, err error) {
 	at.Begun = true
 	if at.DryRun {
-		at.Writes, err = journal.Needs(ctx, tx, 1) // the account
+		at.Writes, err = journal.Needs(ctx, tx, 1) // one for the account
 		return step, err
 	}
 	entries, err := r.Accounts.Merge(ctx, tx, at.AccountID, at.Into)
@@ -135,7 +135,7 @@ func (r *Merges) beginMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (s
 		return step, job.Final(err)
 	case err != nil:
 		return step, err
-	case len(entries) == 0: // it was merged before
+	case len(entries) == 0: // it was already merged
 		at.Ended = true
 		return step, nil
 	}
@@ -147,7 +147,7 @@ func (r *Merges) beginMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (s
 	return step, err
 }
 
-// note says that the change is about the account, whatever happens to transactions.
+// note describes the change as the merge of the account, whatever happens to transactions.
 func (at *mergePosition) note() journal.Note {
 	return journal.Note{Did: journal.Facts{
 		Action: journal.ActionMerged, Kind: journal.Account, Subject: &at.AccountID,
@@ -155,16 +155,17 @@ func (at *mergePosition) note() journal.Note {
 	}}
 }
 
-// mergeWork is the rest of a merge.
+// mergeWork is the remaining work of a merge.
 type mergeWork struct {
 	rows    int64
-	repeats map[id.ID]id.ID    // by the transaction that is removed, the one that stays
-	groups  [][]ledger.Movable // each is for one batch
+	repeats map[id.ID]id.ID    // maps each transaction to be removed to the one that stays
+	groups  [][]ledger.Movable // one group for each batch
 }
 
-// readMerge reads which transactions are still to move, and which of them the other account has.
-// Which transactions repeat which is decided among all of one amount, so those of one amount are
-// never in two batches: a run that resumes finds the remaining amounts as they were.
+// readMerge reads which transactions must still be moved, and which of them the other account
+// already has. Transactions of one amount are always in the same batch, because the decision which
+// of them repeat each other needs all of them. So a run that resumes finds either all or none of
+// them.
 func (r *Merges) readMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (*mergeWork, error) {
 	into, err := r.Accounts.SurvivingOne(ctx, tx, at.AccountID)
 	if at.DryRun {
@@ -189,7 +190,8 @@ func (r *Merges) readMerge(ctx context.Context, tx pg.Tx, at *mergePosition) (*m
 	return w, err
 }
 
-// mergeBatch moves some transactions. If somebody reverts the merge before it ends, it ends there.
+// mergeBatch moves some transactions. If somebody reverts the merge before the job ends, the job
+// stops.
 func (r *Merges) mergeBatch(ctx context.Context, tx pg.Tx, at *mergePosition, repeats map[id.ID]id.ID,
 	group []ledger.Movable,
 ) (step job.Step, err error) {
@@ -225,7 +227,7 @@ func (r *Merges) mergeBatch(ctx context.Context, tx pg.Tx, at *mergePosition, re
 	return step, err
 }
 
-// tryBatch counts what mergeBatch would do.
+// tryBatch counts what mergeBatch would write.
 func (r *Merges) tryBatch(ctx context.Context, tx pg.Tx, at *mergePosition, repeats map[id.ID]id.ID,
 	group []ledger.Movable,
 ) error {
@@ -246,8 +248,8 @@ func (r *Merges) tryBatch(ctx context.Context, tx pg.Tx, at *mergePosition, repe
 	return err
 }
 
-// takeOver gives the transactions that stay what people decided about those that repeat them, and
-// deletes these. It counts.
+// takeOver copies people's decisions from the transactions that repeat others to those that stay,
+// and deletes the repeating ones. It also updates the counts in at.
 func (r *Merges) takeOver(ctx context.Context, tx pg.Tx, at *mergePosition, into id.ID, repeats map[id.ID]id.ID,
 	group []ledger.Movable,
 ) ([]journal.Entry, error) {

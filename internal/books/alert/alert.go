@@ -1,10 +1,10 @@
 // Package alert checks the household's state after each sync and every quarter of an hour, and
-// posts the notifications that follow from it: large charges, low balances, price changes, missed
-// payments, gaps in the books, consents that end, and transactions that wait for review. It writes
-// no table of its own.
+// posts notifications about it: large charges, low balances, price changes, missed payments, gaps
+// in the books, consents that end, and transactions that wait for review. It has no table of its
+// own.
 //
-// Every finding is reported once, because notify knows the earlier notifications. So watch may
-// check at any time, on any number of servers, and an interrupted check is made again.
+// Each event is reported once, because package notify knows the earlier notifications. So alert may
+// check at any time and on any number of servers, and an interrupted check can be repeated.
 package alert
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"coffer/internal/books/account"
 	"coffer/internal/books/overview"
+	"coffer/internal/books/payeename"
 	"coffer/internal/books/recurring"
 	"coffer/internal/notify"
 	"coffer/internal/platform/id"
@@ -20,11 +21,13 @@ import (
 	"coffer/internal/platform/money"
 	"coffer/internal/platform/pg"
 	"coffer/internal/platform/schedule"
+	"coffer/internal/platform/text"
 )
 
-// Alerts looks at one household.
+// Alerts checks one household.
 type Alerts struct {
-	// Scheduled means that a server makes backups, so that none at all is news, too.
+	// Scheduled means that a server makes backups. Then the household is also notified if there is
+	// no backup at all.
 	Scheduled bool
 
 	db       *pg.DB
@@ -32,38 +35,38 @@ type Alerts struct {
 	accounts *account.Register
 }
 
-// New returns the Watch of a household.
+// New returns the alerts of a household.
 func New(db *pg.DB, payments *recurring.Payments, accounts *account.Register) *Alerts {
 	return &Alerts{db: db, payments: payments, accounts: accounts}
 }
 
 const (
 	every     = 15 * time.Minute
-	maxEvents = 200 // events of one type that one look posts; the next look posts the rest
-	// news is the most days that an event may be old. Notifications are kept longer, so an event is
+	maxEvents = 200 // events of one type that one check posts; the next check posts the rest
+	// news is the maximum age of an event in days. Notifications are kept longer, so an event is
 	// not reported again after its notification is deleted.
 	news = 60
 )
 
-// Tasks returns the timed work of the watch.
+// Tasks returns the timed work of the alerts.
 func (w *Alerts) Tasks() []schedule.Task {
 	return []schedule.Task{{Name: "watch", Every: every, Do: w.Look, Fault: "notifications not posted"}}
 }
 
-// AfterSync looks when a sync or an import has ended, in its job.
+// AfterSync checks at the end of a sync or an import, in its job.
 func (w *Alerts) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 	return run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
 		return job.Step{}, w.look(ctx, tx)
 	})
 }
 
-// Look looks in a transaction of its own.
+// Look checks in its own database transaction.
 func (w *Alerts) Look(ctx context.Context) error {
 	return w.db.InTx(ctx, func(tx pg.Tx) error { return w.look(ctx, tx) })
 }
 
-// look posts new events. Without an enabled endpoint it does nothing: events from before someone
-// asks for notifications are not reported.
+// look posts new events. Without an enabled endpoint it does nothing. Events from before someone
+// enabled notifications are not reported.
 func (w *Alerts) look(ctx context.Context, tx pg.Tx) error {
 	wanted, err := pg.Value[bool](ctx, tx, `select exists (select from endpoint where enabled)`)
 	if err != nil || !wanted {
@@ -83,32 +86,33 @@ func (w *Alerts) look(ctx context.Context, tx pg.Tx) error {
 	return nil
 }
 
-// linked is the day on which the account a was added, in the household's time zone; older
-// transactions came with it and are not reported.
+// linked is the day on which the account a was added, in the household's time zone. Older
+// transactions were imported with the account and are not reported.
 const linked = `(a.created_at at time zone s.time_zone)::date`
 
-// untold is the condition that an event was not reported yet.
-const untold = `not exists (select from notification n where n.type = $1 and n.subject = `
+// unreported is the condition for events that were not reported yet.
+const unreported = `not exists (select from notification n where n.type = $1 and n.subject = `
 
 // charges returns posted transactions of a bank that reach the household's limit for their
-// currency. Transactions stored before anyone asked for notifications are not reported. offset 0
-// forces the plan: from each account to its newest transactions.
+// currency. Transactions that were stored before someone enabled notifications are not reported.
+// "offset 0" forces the plan: from each account to its newest transactions.
 func charges(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type row struct {
-		ID       id.ID          `db:"id"`
-		Account  id.ID          `db:"account_id"`
-		Called   *string        `db:"display_name"`
-		Bank     string         `db:"account_name"`
-		Date     pg.Date        `db:"date"`
-		Amount   money.Amount   `db:"amount"`
-		Currency money.Currency `db:"currency"`
-		Category *string        `db:"category"`
-		Name     string         `db:"name"`
-		Merchant string         `db:"merchant_name"`
+		ID       id.ID           `db:"id"`
+		Account  id.ID           `db:"account_id"`
+		Called   *string         `db:"display_name"`
+		Bank     string          `db:"account_name"`
+		Date     pg.Date         `db:"date"`
+		Amount   money.Amount    `db:"amount"`
+		Currency money.Currency  `db:"currency"`
+		Category *string         `db:"category"`
+		Name     text.Untrusted  `db:"name"`
+		Merchant *text.Untrusted `db:"merchant_name"`
+		Payee    *text.Untrusted `db:"counterparty_name"`
 	}
 	rows, err := pg.All[row](ctx, tx, `
 		select t.id, a.id as account_id, a.display_name, a.name as account_name, t.date, t.amount, t.currency,
-			c.slug as category, d.name, coalesce(d.merchant_name, '') as merchant_name
+			c.slug as category, d.name, nullif(d.merchant_name, '') as merchant_name, o.name as counterparty_name
 		from setting s cross join jsonb_to_recordset(s.large_charge) as l (iso_currency_code text, amount numeric)
 			join account a on not a.hidden and a.deleted_at is null
 			cross join lateral (
@@ -117,9 +121,9 @@ func charges(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 					and t.amount >= l.amount and t.deleted_at is null and not t.pending and t.origin = 'bank'
 					and not t.excluded and not t.transfer
 					and t.created_at >= (select min(e.created_at) from endpoint e where e.enabled) offset 0) t
-			join descriptor d on d.id = t.descriptor_id
+			join descriptor d on d.id = t.descriptor_id left join counterparty o on o.id = t.counterparty_id
 			left join category c on c.id = t.category_id left join category p on p.id = c.parent_id
-		where coalesce(p.kind, c.kind, '') <> 'transfer' and `+untold+`t.id::text)
+		where coalesce(p.kind, c.kind, '') <> 'transfer' and `+unreported+`t.id::text)
 		order by t.date, t.id limit $2`, notify.LargeCharge, maxEvents)
 	out := make([]notify.Event, len(rows))
 	for i, r := range rows {
@@ -129,13 +133,23 @@ func charges(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 				"transaction_id": r.ID, "account_id": r.Account, "account": r.Called, "date": r.Date,
 				"amount": r.Amount, "iso_currency_code": r.Currency, "category": r.Category,
 			},
-			Full: map[string]any{"name": r.Name, "merchant_name": r.Merchant, "account_name": r.Bank},
+			Full: map[string]any{
+				"name": r.Name.Plain(), "merchant_name": plain(r.Merchant), "account_name": r.Bank,
+				"payee_name": payeename.Shown(r.Payee, r.Merchant, r.Name).Plain(),
+			},
 		}
 	}
 	return out, err
 }
 
-// low are accounts whose balance has fallen below the limit that the household set.
+func plain(s *text.Untrusted) string {
+	if s == nil {
+		return ""
+	}
+	return s.Plain()
+}
+
+// low returns events for accounts whose balance has fallen below the limit that the household set.
 func (w *Alerts) low(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	list, err := w.accounts.Lows(ctx, tx)
 	out := make([]notify.Event, len(list))
@@ -152,7 +166,8 @@ func (w *Alerts) low(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	return out, err
 }
 
-// recurring are confirmed price changes of recurring payments, and payments that are late.
+// recurring returns events for confirmed price changes of recurring payments, and for late
+// payments.
 func (w *Alerts) recurring(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type account struct {
 		ID     id.ID   `db:"id"`
@@ -201,7 +216,7 @@ func (w *Alerts) recurring(ctx context.Context, tx pg.Tx) ([]notify.Event, error
 	return out, nil
 }
 
-// gaps are intervals in which the books of an account do not add up.
+// gaps returns events for intervals in which the books of an account do not add up.
 func gaps(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type row struct {
 		Account id.ID   `db:"account_id"`
@@ -214,7 +229,7 @@ func gaps(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 		from proof p join account a on a.id = p.account_id and a.deleted_at is null and not a.hidden
 			cross join setting s cross join unnest(p.gap_after, p.gap_until) as g (after, until)
 		where g.until > greatest(`+linked+`, (now() at time zone s.time_zone)::date - $3::int)
-			and `+untold+`a.id || ' ' || g.after || ' ' || g.until)
+			and `+unreported+`a.id || ' ' || g.after || ' ' || g.until)
 		order by a.id, g.after limit $2`, notify.Gap, maxEvents, news)
 	out := make([]notify.Event, len(rows))
 	for i, r := range rows {
@@ -229,7 +244,7 @@ func gaps(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	return out, err
 }
 
-// expiring are connections whose consent ends within a week.
+// expiring returns events for connections whose consent ends within a week.
 func expiring(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type row struct {
 		ID          id.ID   `db:"id"`
@@ -252,8 +267,8 @@ func expiring(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	return out, err
 }
 
-// backups is that there should be a newer backup. A household that coffer has never backed up may
-// use something else, unless a server is set up to make backups.
+// backups returns an event if the newest backup is too old. A household without any backup may use
+// other software for backups. So it gets an event only if a server is set up to make backups.
 func (w *Alerts) backups(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type row struct {
 		Last    *pg.Time `db:"last_at"`
@@ -263,7 +278,7 @@ func (w *Alerts) backups(ctx context.Context, tx pg.Tx) ([]notify.Event, error) 
 	r, err := pg.One[row](ctx, tx, `
 		select b.as_of as last_at, coalesce(b.id::text, 'none') as subject,
 			coalesce(b.overdue_at < now(), $2 and i.created_at < now() - interval '2 days')
-				and `+untold+`coalesce(b.id::text, 'none')) as due
+				and `+unreported+`coalesce(b.id::text, 'none')) as due
 		from instance i left join (select id, as_of, overdue_at from backup order by made_at desc, id desc limit 1) b
 			on true`, notify.NoBackup, w.Scheduled)
 	if err != nil || !r.Due {
@@ -274,23 +289,24 @@ func (w *Alerts) backups(ctx context.Context, tx pg.Tx) ([]notify.Event, error) 
 	}}, nil
 }
 
-// digest counts what waits for review, once a day from the hour on that the household chose.
+// digest returns an event with the number of transactions that wait for review. It does so once a
+// day, from the hour that the household chose.
 func digest(ctx context.Context, tx pg.Tx) ([]notify.Event, error) {
 	type row struct {
-		Day  pg.Date `db:"day"`
-		Due  bool    `db:"due"`
-		Most int64   `db:"least"`
+		Day   pg.Date `db:"day"`
+		Due   bool    `db:"due"`
+		Least int64   `db:"least"`
 	}
 	r, err := pg.One[row](ctx, tx, `
 		select (now() at time zone s.time_zone)::date as day, coalesce(s.review_digest_min, 1)::bigint as least,
 			coalesce(extract(hour from now() at time zone s.time_zone) >= s.review_digest_hour, false)
-				and `+untold+`(now() at time zone s.time_zone)::date::text) as due
+				and `+unreported+`(now() at time zone s.time_zone)::date::text) as due
 		from setting s`, notify.Waiting)
 	if err != nil || !r.Due {
 		return nil, err
 	}
 	n, err := overview.Reviews(ctx, tx, 0)
-	if err != nil || n < r.Most {
+	if err != nil || n < r.Least {
 		return nil, err
 	}
 	return []notify.Event{{

@@ -17,8 +17,8 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// books are an account that was added 80 days ago, with rows of every kind; canary is in all text of
-// the bank's.
+// books creates an account that was added 80 days ago, with rows of every kind. All texts of the
+// bank contain the word canary.
 const books = `
 	insert into connection (id, short_id, member_id, provider, institution_name, created_at, consent_expires_at)
 		select '01900000-0000-7000-8000-000000000001', 'conn0001', id, 'plaid', 'canary bank', now() - interval '80 days',
@@ -29,6 +29,7 @@ const books = `
 			('01900000-0000-7000-8000-000000000003', 'acct0002', '01900000-0000-7000-8000-000000000001', 'plaid', '2',
 			'canary fresh', null, 'depository', 'EUR', now());
 	insert into descriptor (name, merchant_name, folded) values ('canary shop', 'canary merchant', 'canary');
+	insert into counterparty (id, short_id, name) values ('01900000-0000-7000-8000-000000000005', 'part0001', 'The Bakery');
 	insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, pending, excluded,
 		transfer, origin)
 	select gen_random_uuid(), 'told' || x.name, x.account::uuid, x.name, current_date - x.ago, x.amount, x.currency,
@@ -66,8 +67,8 @@ const books = `
 			jsonb_build_object('date', current_date - 40, 'before', 12, 'after', 13, 'percent', 8, 'provisional', true)),
 		true, 'Music');`
 
-// Each event is reported once, if it is newer than the day on which its account was added, and lean
-// data has no text of a bank.
+// Each event is reported once if it is newer than the day on which its account was added. Reduced
+// event data contains no text of a bank.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -135,7 +136,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("reported %q, not %q", got, want)
 		}
 	}
-	// a balance falls below its limit, wavers, recovers and falls again
+	// A balance falls below its limit, varies around it, recovers and falls again.
 	stands := func(balance string, times int) {
 		t.Helper()
 		exec(`insert into account_balance (account_id, day, source, current, stated_at)
@@ -160,6 +161,24 @@ func TestWatch(t *testing.T) {
 	stands("99", 1)
 	stands("110", 1)
 	stands("99", 2)
+	payee := func() string {
+		t.Helper()
+		s, err := pg.Value[string](t.Context(), db, `select full_data ->> 'payee_name' from notification
+			where type = 'charge.large'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if got := payee(); got != "Canary Merchant" {
+		t.Errorf("the payee is %q", got)
+	}
+	exec(`delete from notification where type = 'charge.large'`)
+	exec(`update transaction set counterparty_id = '01900000-0000-7000-8000-000000000005' where short_id = 'toldlarg'`)
+	told()
+	if got := payee(); got != "The Bakery" {
+		t.Errorf("the named payee is %q", got)
+	}
 	lean, full := texts(t, db, "data"), texts(t, db, "full_data")
 	if strings.Contains(lean, "canary") {
 		t.Errorf("bank text in lean data: %s", lean)

@@ -1,5 +1,5 @@
-// Package analytics adds transactions and balances up, by currency and in groups. Which
-// transactions a filter means is the ledger's to say, and currencies are never mixed.
+// Package analytics adds up transactions and balances, by currency and in groups. Package ledger
+// decides which transactions a filter selects. Amounts in different currencies are never added up.
 package analytics
 
 import (
@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// Totals adds one household's transactions and balances up.
+// Totals adds up one household's transactions and balances.
 type Totals struct {
 	books    *ledger.Books
 	accounts *account.Register
@@ -17,7 +17,7 @@ type Totals struct {
 // New returns the totals of those books and accounts.
 func New(books *ledger.Books, accounts *account.Register) *Totals { return &Totals{books, accounts} }
 
-// Ops is the menu of totals.
+// Ops returns the operations on totals.
 func (t *Totals) Ops() []*op.Op {
 	return append(t.rateOps(),
 		ledger.CommonFilters(op.ToolLimit(op.Reading(op.Spec{

@@ -32,9 +32,9 @@ type NetWorthNew struct {
 	currency money.Currency
 }
 
-// begun returns the accounts that became known after the first day of their currency, with the
-// balance that each had before its first transaction. An account that was opened empty is not among
-// them: its money came from elsewhere.
+// begun returns the accounts that became known after the first day of their currency. Balance is
+// what each one had before its first transaction. Accounts that had nothing then are left out,
+// because all their money came in by transactions.
 func begun(ctx context.Context, q pg.Querier, rows []netWorthRow) ([]NetWorthNew, error) {
 	first := map[money.Currency]pg.Date{}
 	seen := map[id.ID]bool{}

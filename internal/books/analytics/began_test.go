@@ -7,8 +7,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// An account that became known later is marked with what it came with, and the change is also given
-// without it. One that was opened empty is no such account.
+// An account that became known later is listed with the balance that it brought, and the change is
+// also given without that balance. An account that was opened empty is not listed.
 func TestNewAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorth(t, 0)
@@ -30,8 +30,8 @@ func TestNewAccounts(t *testing.T) {
 	}
 	checking := add("Checking", "depository", "transactions", "EUR")
 	states(checking, 0, "900")
-	pays(checking, 300, "-1000", "EUR") // it began with 0
-	pays(checking, 20, "100", "EUR")    // goes to the new savings
+	pays(checking, 300, "-1000", "EUR") // its balance was 0 before
+	pays(checking, 20, "100", "EUR")    // moves to the new savings account
 	savings := add("Savings", "depository", "transactions", "EUR")
 	states(savings, 0, "100")
 	pays(savings, 20, "-100", "EUR") // opened empty
@@ -39,7 +39,7 @@ func TestNewAccounts(t *testing.T) {
 	states(house, 100, "500000")
 	loan := add("Mortgage", "loan", "transactions", "EUR")
 	states(loan, 0, "199000")
-	pays(loan, 90, "-1000", "EUR") // it came with a debt of 200,000
+	pays(loan, 90, "-1000", "EUR") // came with a debt of 200,000
 	dollars := add("Dollars", "depository", "transactions", "USD")
 	states(dollars, 50, "70")
 	got := w.ask(NetWorthRequest{StartDate: new(day(200)), EndDate: new(day(0)), Interval: "month"})

@@ -9,8 +9,8 @@ import (
 )
 
 // Calendar prints the expected payments as an iCalendar file (RFC 5545): whole days, each under the
-// payee's name. Transfers between one's own accounts are left out. A payment keeps its identity
-// when the file is read again, so a calendar app moves nothing twice.
+// payee's name. Transfers between one's own accounts are left out. A payment has the same UID in
+// every file, so that a calendar app never shows it twice.
 func (u Upcoming) Calendar(amounts bool, now time.Time) string {
 	var b strings.Builder
 	line := func(name, value string) { fold(&b, name+":"+value) }
@@ -31,7 +31,7 @@ func (u Upcoming) Calendar(amounts bool, now time.Time) string {
 				continue
 			}
 			due := day.Date
-			if item.Due != nil { // overdue: the same payment as before, expected today
+			if item.Due != nil { // an overdue payment keeps the UID of its due day and is shown today
 				due = *item.Due
 			}
 			uid := fmt.Sprintf("%s-%s", item.RecurringID, strings.ReplaceAll(due.String(), "-", ""))
@@ -63,7 +63,7 @@ func (u Upcoming) Calendar(amounts bool, now time.Time) string {
 	return b.String()
 }
 
-// escaped returns a text as a value. A bank's text must not begin a line of its own.
+// escaped returns a text as the value of a line. A bank's text must not start a new line.
 func escaped(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -74,7 +74,7 @@ func escaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`).Replace(s)
 }
 
-// fold writes a line in pieces of at most 75 bytes, never within a character.
+// fold writes a line in pieces of at most 75 bytes and never splits a character.
 func fold(b *strings.Builder, s string) {
 	for limit := 75; len(s) > limit; limit = 74 { // a continued line begins with a blank
 		at := limit

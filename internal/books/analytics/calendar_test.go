@@ -11,8 +11,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// The calendar has a whole day for each payment, shows amounts only if asked, and no name breaks its
-// lines.
+// The calendar has a whole day for each payment and shows amounts only on request. No name can
+// start a new line.
 func TestCalendar(t *testing.T) {
 	t.Parallel()
 	day, _ := pg.ParseDate("2028-02-29")
@@ -40,9 +40,14 @@ func TestCalendar(t *testing.T) {
 	if strings.Count(with, "BEGIN:VEVENT") != 4 || strings.Contains(with, "\nBEGIN:VALARM") || strings.Contains(with, "Savings") {
 		t.Error(with)
 	}
-	for _, figure := range []string{"950", "2500", "EUR"} {
-		if strings.Contains(without, figure) {
-			t.Errorf("without amounts, it shows %s:\n%s", figure, without)
+	for line := range strings.SplitSeq(without, "\r\n") {
+		if strings.HasPrefix(line, "UID:") { // the digits are random
+			continue
+		}
+		for _, figure := range []string{"950", "2500", "EUR"} {
+			if strings.Contains(line, figure) {
+				t.Errorf("without amounts, it shows %s: %s", figure, line)
+			}
 		}
 	}
 	for line := range strings.SplitSeq(with, "\r\n") {

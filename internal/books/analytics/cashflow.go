@@ -63,7 +63,7 @@ type CashflowLink struct {
 	Amount money.Total `json:"amount"`
 }
 
-// days returns the days that are asked for: this month so far if none are named.
+// days returns the requested days; without any, this month until today.
 func (in CashflowRequest) days(ctx context.Context, q pg.Querier) (Days, error) {
 	var out Days
 	if in.EndDate != nil {
@@ -154,7 +154,7 @@ func readFlowCategories(ctx context.Context, q pg.Querier, ids []id.ID) ([]flowC
 		from category c left join category p on p.id = c.parent_id where c.id = any($1)`, ids)
 }
 
-// A flowCategory is a category with its primary, which is itself if it has none.
+// A flowCategory is a category with its primary. A primary category is its own primary.
 type flowCategory struct {
 	ID          id.ID  `db:"id"`
 	Slug        string `db:"slug"`

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// financesMost is how many points of net worth a model is shown at most.
+// financesMost is the largest number of points of net worth, and of targets, that a model gets.
 const financesMost = 60
 
 // A FinancesRequest asks for one view of the household's money.
@@ -28,7 +28,7 @@ type FinancesRequest struct {
 	Days      int             `json:"days,omitempty" minimum:"1" maximum:"366" default:"30" doc:"upcoming: how many days to look ahead" agent:"upcoming: days ahead"`
 }
 
-// Finances is one view; the others are absent.
+// Finances is the requested view; the fields of the other views are absent.
 type Finances struct {
 	Balances *FinancesBalances `json:"balances,omitempty"`
 	NetWorth *NetWorth         `json:"net_worth,omitempty"`
@@ -45,7 +45,7 @@ type FinancesBalances struct {
 	Notes    []op.Note         `json:"notes"`
 }
 
-// A FinancesAccount is what an account holds today.
+// A FinancesAccount is an account with its balance today.
 type FinancesAccount struct {
 	ID       id.ID          `json:"id"`
 	Name     text.Untrusted `json:"name" doc:"May be the bank's (untrusted)"`
@@ -155,13 +155,13 @@ func (t *Totals) cashFlow(ctx context.Context, q pg.Querier, in FinancesRequest)
 	return Finances{CashFlow: &c}, err
 }
 
-// ahead returns the expected payments, as far as a model reads them.
+// ahead returns the expected payments, limited to the number that a model gets.
 func (t *Totals) ahead(ctx context.Context, q pg.Querier, in FinancesRequest) (Finances, error) {
 	out, err := t.upcoming(ctx, q, in.Days, toolUpcomingMost)
 	return Finances{Upcoming: &out}, err
 }
 
-// targets is the targets of one month, without those of other months.
+// targets returns the targets that apply in one month.
 func (t *Totals) targets(ctx context.Context, q pg.Querier, in FinancesRequest) (Finances, error) {
 	var request ListTargets
 	if in.StartDate != nil {
@@ -169,7 +169,7 @@ func (t *Totals) targets(ctx context.Context, q pg.Querier, in FinancesRequest) 
 	}
 	out, err := t.Targets(ctx, q, request)
 	for i := range out.Targets {
-		out.Targets[i].Payments = nil // upcoming has those that are due
+		out.Targets[i].Payments = nil // the view upcoming has the payments that are due
 	}
 	out.Targets = slices.DeleteFunc(out.Targets, func(m MeasuredTarget) bool { return m.Available == nil })
 	if left := int64(len(out.Targets) - financesMost); left > 0 {

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	fixedShare    = 90  // percent of the spending that is recurring, from which on a target is fixed
-	fixedMonths   = 3   // that the share is of
-	fixedPayments = 100 // that a target lists at most
+	fixedShare    = 90  // a target is fixed from this percentage of recurring spending on
+	fixedMonths   = 3   // number of months for which the percentage is calculated
+	fixedPayments = 100 // the most payments that a target lists
 )
 
-// fixedCosts is what recurring payments mean for the targets of one month.
+// fixedCosts holds the recurring payments and the income that the targets of one month need.
 type fixedCosts struct {
 	of      map[fixedKey]fixedCost
 	parents map[id.ID]id.ID // of categories
@@ -33,11 +33,11 @@ type fixedKey struct {
 	currency money.Currency
 }
 
-// A fixedCost is the recurring payments of one category with its subcategories.
+// A fixedCost sums up the recurring payments of one category with its subcategories.
 type fixedCost struct {
 	paid, due    money.Total     // in the month
-	regular, all money.Total     // sizes of payments in the last months
-	payments     []TargetPayment // of the month, by day
+	regular, all money.Total     // recurring spending and all spending of the last months
+	payments     []TargetPayment // payments in the month, by day
 }
 
 // fixed reports whether nearly all spending is recurring payments.
@@ -98,7 +98,7 @@ func (t *Totals) fixed(ctx context.Context, q pg.Querier, categories []id.ID, mo
 		c := bySlug[*r.Category]
 		for _, day := range r.Expect(from, month.End) {
 			if day.Time().Before(month.Start.Time()) && month.Start.Time().After(today.Time()) {
-				continue // of a month between today and this one
+				continue // it is expected before the requested month, which lies in the future
 			}
 			if c.Kind == nodeIncome && r.Direction == "in" {
 				sum, err := out.coming[r.Currency].Add(r.Amount.Total().Neg())
@@ -135,7 +135,7 @@ func nameOfSeries(r recurring.Recurring) text.Untrusted {
 	return r.PayeeName
 }
 
-// above are the asked categories that one counts in: itself and its parent.
+// above returns the requested categories in which a category counts: itself and its parent.
 func (f *fixedCosts) above(asked []id.ID, category id.ID) []id.ID {
 	var out []id.ID
 	for _, c := range []id.ID{category, f.parents[category]} {
@@ -146,7 +146,7 @@ func (f *fixedCosts) above(asked []id.ID, category id.ID) []id.ID {
 	return out
 }
 
-// add counts a payment of the month.
+// add counts a payment of the month in its category and the category's parent.
 func (f *fixedCosts) add(asked []id.ID, category id.ID, currency money.Currency, p TargetPayment) error {
 	for _, c := range f.above(asked, category) {
 		key := fixedKey{c, currency}
@@ -165,8 +165,8 @@ func (f *fixedCosts) add(asked []id.ID, category id.ID, currency money.Currency,
 	return nil
 }
 
-// paid reads what was paid: the recurring payments of the month one by one, their share of the last
-// months, and the income of the month.
+// paid reads what was paid: the recurring payments of the month one by one, the recurring share of
+// the spending of the last months, and the income of the month.
 func (t *Totals) paid(ctx context.Context, q pg.Querier, out *fixedCosts, categories []id.ID, month Days,
 	series []recurring.Recurring,
 ) error {
@@ -194,11 +194,12 @@ func (t *Totals) paid(ctx context.Context, q pg.Querier, out *fixedCosts, catego
 		Category  id.ID          `db:"category_id"`
 		Currency  money.Currency `db:"currency"`
 		Recurring *id.ID         `db:"recurring_id"`
-		Date      *pg.Date       `db:"date"` // of what was paid in the month
+		Date      *pg.Date       `db:"date"` // of a payment in the month
 		Amount    money.Total    `db:"amount"`
 		Size      money.Total    `db:"size"`
 	}
-	// A split payment is here by its parts. Other transactions are one row for each category.
+	// A split payment appears as its parts. Other transactions are summed up in one row for each
+	// category.
 	rows, err := pg.All[row](ctx, q, `
 		select t.category_id, t.currency, w.recurring_id, case when w.recurring_id is not null and t.date >= `+start+`
 			then t.date end as date, sum(t.amount) as amount, sum(abs(t.amount)) as size
@@ -264,8 +265,8 @@ func (t *Totals) received(ctx context.Context, q pg.Querier, out *fixedCosts, mo
 	return nil
 }
 
-// totals adds the targets of each currency up. The target of a subcategory is within that of its
-// primary category, where there is one.
+// totals adds up the targets of each currency. If a primary category has a target, it includes the
+// targets of its subcategories.
 func (f *fixedCosts) totals(targets []MeasuredTarget, categories []id.ID) ([]TargetTotal, error) {
 	live := map[fixedKey]bool{}
 	for i, m := range targets {

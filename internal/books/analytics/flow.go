@@ -27,7 +27,7 @@ type flow struct {
 	err   error // the first sum that was out of range
 }
 
-// A flowUnit is one primary category in one account, or in all accounts. Its amounts are netted.
+// A flowUnit is the net amount of one primary category in one account, or in all accounts.
 type flowUnit struct {
 	category *flowCategory // nil for money without a category
 	account  *CashflowNode
@@ -35,8 +35,8 @@ type flowUnit struct {
 	parts    []CashflowPart // in the direction of money in
 }
 
-// flowOf makes the flow of one currency's groups. Money without a category serves no one purpose,
-// so what came in and what went out are not netted against each other.
+// flowOf builds the flow of one currency's groups. Money in and money out without a category stay
+// separate, because nothing says that they belong together.
 func flowOf(groups []Group, categories map[id.ID]flowCategory, sums func(Group) SummarySums) (*flow, error) {
 	f := &flow{nodes: map[string]*CashflowNode{}, links: map[[2]string]money.Total{}}
 	type key struct {
@@ -72,7 +72,7 @@ func flowOf(groups []Group, categories map[id.ID]flowCategory, sums func(Group) 
 	return f, f.err
 }
 
-// accountNode is the node that a group's money flows through.
+// accountNode returns the node of a group's account.
 func accountNode(g Group) *CashflowNode {
 	account := g.IDs["account"]
 	if account == nil {
@@ -84,7 +84,7 @@ func accountNode(g Group) *CashflowNode {
 	}
 }
 
-// add lets a unit's net flow into or out of its account.
+// add records a unit's net amount as flowing into or out of its account.
 func (f *flow) add(u flowUnit) {
 	if u.net.IsZero() {
 		return
@@ -121,7 +121,8 @@ func (f *flow) add(u flowUnit) {
 	}
 }
 
-// settle balances every account: an excess of money in is saved, an excess of money out is drawn.
+// settle balances every account. An excess of money in flows to the node "Saved", and an excess of
+// money out comes from the node "Drawn".
 func (f *flow) settle() {
 	in, out := map[string]money.Total{}, map[string]money.Total{}
 	for link, amount := range f.links {
@@ -148,7 +149,7 @@ func (f *flow) settle() {
 	}
 }
 
-// node returns the node with that id, which is made if there is none.
+// node returns the node with the id of n, and adds n if there is none.
 func (f *flow) node(n CashflowNode) *CashflowNode {
 	if f.nodes[n.ID] == nil {
 		f.nodes[n.ID] = &n
@@ -169,8 +170,8 @@ func (f *flow) sum(a, b money.Total) money.Total {
 	return s
 }
 
-// beside puts the amounts of an earlier flow beside those of this one. A node that was only before
-// stays, with nothing.
+// beside adds to each node the amount that it had in an earlier flow. A node that only the earlier
+// flow has is added with the amount zero.
 func (f *flow) beside(old *flow) {
 	for key, n := range f.nodes {
 		n.Previous = new(money.Total)
@@ -193,7 +194,7 @@ func (f *flow) list() (nodes []CashflowNode, links []CashflowLink) {
 	nodes, links = []CashflowNode{}, []CashflowLink{}
 	for _, n := range f.nodes {
 		if len(n.Parts) == 1 && n.Category != nil && n.Parts[0].Category == *n.Category {
-			n.Parts = nil // it has only itself
+			n.Parts = nil // the only part would repeat the node
 		}
 		slices.SortFunc(n.Parts, func(a, b CashflowPart) int {
 			return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.Category, b.Category))

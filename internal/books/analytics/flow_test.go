@@ -16,8 +16,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// randomTotals returns the totals of many transactions of two years, three currencies and two
-// accounts, in categories of every kind and none, with refunds that exceed purchases.
+// randomTotals returns the totals of many transactions in two years, three currencies and two
+// accounts. Their categories are of every kind or missing, and some refunds exceed purchases.
 func randomTotals(t *testing.T) (*Totals, *pg.DB) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -59,7 +59,7 @@ func randomTotals(t *testing.T) (*Totals, *pg.DB) {
 	return New(ledger.New(db, category.New(ledger.CategoryUser{})), account.New(db)), db
 }
 
-// add adds up; a test has no sums that are out of range.
+// add adds up. No sum in these tests is out of range.
 func add(all ...money.Total) (out money.Total) {
 	for _, x := range all {
 		out, _ = out.Add(x)
@@ -67,8 +67,8 @@ func add(all ...money.Total) (out money.Total) {
 	return out
 }
 
-// The inflow of an account equals its outflow, income minus spending is net, and everything agrees
-// with the summary, in every currency, by category and by account. The previous period is the cash
+// The inflow of an account equals its outflow, and income minus spending is net. Everything agrees
+// with the summary in every currency, by category and by account. The previous period is the cash
 // flow of the days before.
 func TestCashflowIsTheSummary(t *testing.T) {
 	t.Parallel()
@@ -208,8 +208,8 @@ func checkCategories(t *testing.T, name string, c CashflowCurrency, groups []Gro
 	}
 }
 
-// Whatever is cut, sorted or compared: the groups and the others together are the totals, and what
-// was before is the summary of the days before.
+// Groups and others together are always the totals, whatever is limited, sorted or compared. The
+// previous sums are the summary of the days before.
 func TestSummaryAddsUp(t *testing.T) {
 	t.Parallel()
 	totals, db := randomTotals(t)
@@ -263,7 +263,7 @@ func TestSummaryAddsUp(t *testing.T) {
 	}
 }
 
-// checkSums adds groups and others up by hand.
+// checkSums adds up groups and others itself, and compares the results with the totals.
 func checkSums(t *testing.T, name string, s Summary, compares bool) {
 	t.Helper()
 	type sums struct {
@@ -354,7 +354,8 @@ func TestSummaryOrder(t *testing.T) {
 	}
 }
 
-// Without days, cash flow is that of this month so far; with an end alone, that of its month.
+// Without days, the cash flow is that of the current month so far. With only an end date, it is
+// that of the month of the end date.
 func TestCashflowOfThisMonth(t *testing.T) {
 	t.Parallel()
 	totals, db := randomTotals(t)

@@ -11,8 +11,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A grouping is one way to cut transactions: by a key, which has a name in joined tables, and an
-// identity where names are not unique. A payee that is not a counterparty is known by its key.
+// A grouping is one way to group transactions: by a key. The name is read from joined tables. If
+// names are not unique, identity distinguishes the groups. payee is the key of a payee that is not
+// a counterparty.
 type grouping struct{ key, name, identity, join, payee string }
 
 var groupings = map[string]grouping{
@@ -22,7 +23,7 @@ var groupings = map[string]grouping{
 		"t.counterparty_id", "p.name", "t.counterparty_id",
 		"left join counterparty p on p.id = t.counterparty_id", "",
 	},
-	// Of the wordings of a payee, the one that most of the transactions have is read for its name.
+	// A payee gets its name from the wording that most of its transactions have.
 	"payee": {
 		"t.counterparty_id",
 		`coalesce(min(pp.name), (array_agg(coalesce(nullif(pd.merchant_name, ''), pd.name)
@@ -42,14 +43,15 @@ var groupings = map[string]grouping{
 			"coalesce(a.owner_id, cn.member_id)", "",
 	},
 	"tag": {"tt.tag_id", "g.slug", "", "left join tag g on g.id = t.tag_id", ""},
-	// As a timestamp: date_trunc of a date alone goes by the time zone, at three times the cost.
-	// The statistics transaction_groups are of this very expression.
+	// Without the cast to timestamp, date_trunc would use the time zone, at three times the cost.
+	// The PostgreSQL statistics named transaction_groups exist for exactly this expression.
 	"month": {"date_trunc('month', t.date::timestamp)", "to_char(t.month, 'YYYY-MM')", "", "", ""},
 	"week":  {"t.date", "to_char(date_trunc('week', t.date::timestamp), 'YYYY-MM-DD')", "", "", ""},
 	"day":   {"t.date", "to_char(t.date, 'YYYY-MM-DD')", "", "", ""},
 }
 
-// columns are the name, the identity and the payee, as far as there are any.
+// columns returns the expressions for the name, the identity and the payee, as far as the grouping
+// has them.
 func (g grouping) columns() []string {
 	all := []string{g.name, g.identity, g.payee}
 	return all[:slices.Index(append(all, ""), "")]
@@ -57,21 +59,21 @@ func (g grouping) columns() []string {
 
 const (
 	joinAccount = "join account a on a.id = t.account_id"
-	// joinTags gives a transaction once for each of its tags, and once with none.
+	// joinTags repeats a transaction for each of its tags. A transaction without tags appears once.
 	joinTags = `left join (transaction_tag tt join tag live on live.id = tt.tag_id
 		and live.deleted_at is null) on tt.transaction_id = t.id and tt.present`
 )
 
-// sql chooses the groups to show and sums up the others.
+// sql returns the statement that selects the groups to show and sums up the others.
 func (in SummaryRequest) sql(where pg.Where, days *ComparedDays) (string, []any) {
 	groups, sums := in.groups(&where, days)
 	return in.chosen(groups, sums), where.Args()
 }
 
-// groups adds up by ids first and names the groups last, so that names are looked up once for each
-// group and not for each row. Of two periods every sum is made twice in one scan.
+// groups adds up by ids first and then looks up the names, once for each group instead of once for
+// each row. If there are two periods, it adds up both in one scan.
 func (in SummaryRequest) groups(where *pg.Where, days *ComparedDays) (string, periodSums) {
-	// always, because transfers are left out by group and not by row
+	// The category is always a key, because transfers are left out by group and not by row.
 	keys := map[string]string{"t.category_id": "category_id"}
 	var names, joins []string
 	from := ""
@@ -81,14 +83,14 @@ func (in SummaryRequest) groups(where *pg.Where, days *ComparedDays) (string, pe
 		switch by {
 		case "month":
 			column = by
-		case "payee": // and by wording where there is no counterparty
+		case "payee": // a payee without a counterparty is grouped by wording
 			keys["t.descriptor_id"] = "descriptor_id"
 		}
 		keys[g.key] = column
 		names = append(names, g.columns()...)
 		joins = append(joins, strings.TrimPrefix(g.join, joinAccount))
 		if strings.HasPrefix(g.join, joinAccount) && joins[0] != joinAccount {
-			joins = slices.Insert(joins, 0, joinAccount) // once, and before what hangs on it
+			joins = slices.Insert(joins, 0, joinAccount) // only once, and before the joins that use it
 		}
 		if by == "tag" {
 			from = joinTags
@@ -100,7 +102,7 @@ func (in SummaryRequest) groups(where *pg.Where, days *ComparedDays) (string, pe
 	}
 	where.If(!slices.Contains(in.Include, "excluded"), journal.Counted)
 	where.If(!slices.Contains(in.Include, "transfers"), "not t.transfer")
-	// A hidden account that the filter names is meant.
+	// Hidden accounts count only if the filter names accounts.
 	where.If(!slices.Contains(in.Include, "hidden") && len(in.AccountID) == 0,
 		"t.account_id not in (select id from account where hidden)")
 	var shown pg.Where
@@ -143,19 +145,20 @@ func (in SummaryRequest) groups(where *pg.Where, days *ComparedDays) (string, pe
 		strings.Join(names, ", "), sums.outer, summed, strings.Join(joins, " "), shown.SQL(), again), sums
 }
 
-// named reports whether every group by ids has a name of its own. Then nothing is left to add up
-// once the groups are named, which costs a fifth of a summary with many groups.
+// named reports whether every group of ids has a name of its own. Then groups need not be added up
+// again by name, which saves a fifth of the cost of a summary with many groups.
 func (in SummaryRequest) named() bool {
 	return slices.Contains(in.GroupBy, "category") && !slices.ContainsFunc(in.GroupBy, func(by string) bool {
 		return !slices.Contains([]string{"category", "month", "day", "account", "counterparty"}, by)
 	})
 }
 
-// periodSums is the sums of one or two periods: of transactions, of their groups if several or one
-// of them have a name, and of several groups.
+// periodSums holds the expressions for the sums of one or two periods: inner sums transactions,
+// outer sums groups of ids that share a name, single is for one such group, and all sums whole
+// groups.
 type periodSums struct{ inner, outer, single, all, columns string }
 
-// period narrows the transactions to the days that count, and returns their sums.
+// period adds the days to the condition, and returns the sums for them.
 func (in SummaryRequest) period(where *pg.Where, days *ComparedDays) periodSums {
 	if days == nil {
 		where.If(in.StartDate != nil, "t.date >= $?", in.StartDate)
@@ -175,8 +178,9 @@ func (in SummaryRequest) period(where *pg.Where, days *ComparedDays) periodSums 
 	}
 }
 
-// sumsOf is the sums of the transactions that fulfill a condition. Nearly everything is money out,
-// so one sum of all and one of what came in are cheaper than one for each direction.
+// sumsOf returns the sums of the transactions that fulfill a condition. Nearly all rows are money
+// out. So the sum of all rows and the sum of money in are cheaper to calculate than a sum for each
+// direction.
 func sumsOf(prefix, condition string) periodSums {
 	and, only := "", ""
 	if condition != "" {
@@ -196,7 +200,7 @@ func sumsOf(prefix, condition string) periodSums {
 	}
 }
 
-// keysOf are the columns of the groups' keys, and nulls in their place.
+// keysOf returns the columns of the groups' keys, and typed nulls for rows without keys.
 func keysOf(by []string) (keys, nulls []string) {
 	for _, name := range by {
 		for _, kind := range []string{"text", "uuid", "bigint"}[:len(groupings[name].columns())] {
@@ -206,7 +210,8 @@ func keysOf(by []string) (keys, nulls []string) {
 	return keys, nulls
 }
 
-// chosen selects the groups to show, what the others come to, and the totals by currency.
+// chosen returns a statement for the groups to show, the sums of the other groups, and the totals
+// by currency.
 func (in SummaryRequest) chosen(groups string, sums periodSums) string {
 	keys, nulls := keysOf(in.GroupBy)
 	sorted := make([]string, len(keys))
@@ -219,8 +224,8 @@ func (in SummaryRequest) chosen(groups string, sums periodSums) string {
 		return list(sorted, one("currency"))
 	}
 	by, direction, keep := in.order()
-	// Amounts of different currencies have no order. Each currency has its own, and a limit takes
-	// the first of each in turn.
+	// Amounts in different currencies cannot be compared. So groups are ranked within their
+	// currency, and a limit takes the first group of each currency, then the second, and so on.
 	rank, place, final := "0", byKey(keep.direction), byKey(direction)
 	if by != "key" {
 		final = "currency, place"
@@ -230,7 +235,8 @@ func (in SummaryRequest) chosen(groups string, sums periodSums) string {
 			byKey("asc") + ")"
 		place = "rank, currency"
 	}
-	// Without a cut nobody needs places, which cost as much as the sums where groups are many.
+	// Without a limit no group needs a place. Places cost as much as the sums if there are many
+	// groups.
 	if in.Limit == nil && in.MinCount == nil {
 		return in.uncut(groups, keys, nulls, sums, by, direction, byKey(direction))
 	}
@@ -261,13 +267,13 @@ func (in SummaryRequest) chosen(groups string, sums periodSums) string {
 		`), final)
 }
 
-// summed selects one row a currency, with nulls for the keys.
+// summed returns a statement with one row for each currency, with nulls for the keys.
 func (s periodSums) summed(part int, nulls []string, from string) string {
 	return fmt.Sprintf("select %d, %s, groups, 0 from (select currency, %s, count(*) as groups from %s group by "+
 		"currency) s", part, strings.Join(append(slices.Clone(nulls), "currency", s.columns), ", "), s.all, from)
 }
 
-// uncut selects all groups and the totals by currency.
+// uncut returns a statement for all groups and the totals by currency.
 func (in SummaryRequest) uncut(groups string, keys, nulls []string, sums periodSums, by, direction,
 	byKey string,
 ) string {
@@ -286,15 +292,15 @@ func (in SummaryRequest) uncut(groups string, keys, nulls []string, sums periodS
 	return sql + " order by part, " + final
 }
 
-// sizes are the sort orders of groups other than their keys.
+// sizes maps the sort orders other than key to the expressions by which groups are sorted.
 var sizes = map[string]string{"amount": "abs(net)", "count": "count", "change": "abs(net - old_net)"}
 
-// A groupOrder is an order of groups.
+// A groupOrder is a sort order of groups and its direction.
 type groupOrder struct{ by, direction string }
 
-// order returns the sort order of the groups, and the order by which a limit keeps the first. They
-// differ if the caller gives no order: then a limit keeps the largest groups or the newest, still
-// sorted by key.
+// order returns the sort order of the groups, and the order in which a limit keeps them. The two
+// differ if the caller gives a limit but no order. Then the limit keeps the largest groups, or the
+// newest if the groups are periods, and the result is sorted by key.
 func (in SummaryRequest) order() (by, direction string, keep groupOrder) {
 	by, direction = "key", "asc"
 	if in.SortBy != nil {

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// netWorthMost is how many points a series has at most: a year of days, or 33 years of months.
+// netWorthMost is the largest number of points in a series: a year of days, or 33 years of months.
 const netWorthMost = 400
 
 // A NetWorthRequest asks what the household owned and owed over time.
@@ -36,16 +36,16 @@ type NetWorth struct {
 	Notes    []op.Note         `json:"notes" doc:"Caveats about the figures"`
 }
 
-// A NetWorthPoint is one day.
+// A NetWorthPoint is the net worth on one day.
 type NetWorthPoint struct {
 	Date   pg.Date         `json:"date"`
 	Totals []NetWorthTotal `json:"totals" doc:"By currency; currencies are never mixed"`
 	Groups []NetWorthGroup `json:"groups,omitempty" doc:"With by: the same by group and currency"`
-	// an estimate, and no money that could be added to a total
+	// The converted value is an estimate and must not be added to totals.
 	Converted *NetWorthConverted `json:"converted,omitempty" doc:"With in: all currencies together by the household's rates; absent if one lacks a rate on or before the day"`
 }
 
-// A NetWorthTotal is what the accounts of one currency come to.
+// A NetWorthTotal sums up the accounts of one currency.
 type NetWorthTotal struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	Net      *money.Total   `json:"net" doc:"assets minus debts; null while no account is known"`
@@ -57,7 +57,7 @@ type NetWorthTotal struct {
 	Gap      int            `json:"gap" doc:"Known accounts whose transactions don't match the balances around the day"`
 }
 
-// A NetWorthGroup is a type of account, an account or an owner.
+// A NetWorthGroup sums up the accounts of one type or owner, or is a single account.
 type NetWorthGroup struct {
 	ID   *id.ID         `json:"id,omitempty" doc:"Id of the account or member"`
 	Name text.Untrusted `json:"name" doc:"The type, the member, or the account's name, which may be the bank's (untrusted)"`
@@ -72,7 +72,7 @@ type NetWorthAccount struct {
 	Status    string   `json:"status" db:"-" enum:"proved,gap,open,none" doc:"Whether its transactions match its balances"`
 }
 
-// A netWorthRow is an account on a day.
+// A netWorthRow is the balance of an account on a day.
 type netWorthRow struct {
 	NetWorthAccount
 	Name     text.Untrusted `db:"name"`
@@ -173,7 +173,7 @@ func pointOf(rows []netWorthRow, judged map[id.ID]account.Verdict, by *string) (
 	return p, nil
 }
 
-// larger sorts the largest sum first and what is unknown last.
+// larger orders the largest sum first and unknown sums last.
 func larger(a, b *money.Total) int {
 	switch {
 	case a == nil && b == nil:
@@ -186,7 +186,8 @@ func larger(a, b *money.Total) int {
 	return b.Cmp(*a)
 }
 
-// A netWorthKey is what groups accounts; accounts of different currencies are never in one group.
+// A netWorthKey identifies a group of accounts. Accounts of different currencies are never in the
+// same group.
 type netWorthKey struct {
 	id       id.ID
 	name     text.Untrusted
@@ -209,7 +210,7 @@ func (r netWorthRow) key(by string) netWorthKey {
 // sums are totals by a key that names a currency.
 type sums[K comparable] map[K]*NetWorthTotal
 
-// add counts an account.
+// add adds an account's balance to the sum of its group.
 func (s sums[K]) add(key K, r netWorthRow, gap bool) (err error) {
 	sum := s[key]
 	if sum == nil {
@@ -245,7 +246,7 @@ func (s sums[K]) add(key K, r netWorthRow, gap bool) (err error) {
 	return err
 }
 
-// days are the points: the last day of each interval, and the last day asked for.
+// days returns the days of the points: the last day of each interval, and the last requested day.
 func (in NetWorthRequest) days(ctx context.Context, q pg.Querier) ([]pg.Date, error) {
 	now, err := today(ctx, q)
 	if err != nil {
@@ -267,7 +268,7 @@ func (in NetWorthRequest) days(ctx context.Context, q pg.Querier) ([]pg.Date, er
 		switch in.Interval {
 		case "month":
 			day = time.Date(day.Year(), day.Month()+1, 0, 0, 0, 0, 0, time.UTC)
-		case "week": // which ends on a Sunday
+		case "week": // a week ends on a Sunday
 			day = day.AddDate(0, 0, (7-int(day.Weekday()))%7)
 		}
 		if !day.Before(last) {
@@ -279,7 +280,7 @@ func (in NetWorthRequest) days(ctx context.Context, q pg.Querier) ([]pg.Date, er
 		"fewer days", netWorthMost)
 }
 
-// netWorthNotes say what is missing from the last point.
+// netWorthNotes returns notes about what is missing from the last point.
 func netWorthNotes(ctx context.Context, q pg.Querier, n NetWorth, days []pg.Date) ([]op.Note, error) {
 	notes := []op.Note{}
 	standing, err := Stand(ctx, q)
@@ -323,10 +324,10 @@ func netWorthNotes(ctx context.Context, q pg.Querier, n NetWorth, days []pg.Date
 
 // balancesOn returns each account's balance at the end of each day, by day and account.
 //
-// Each day has an anchor, as derived balances have it: the nearest stated balance on or after it,
-// else the last one before. The rows between are added up once, from one day to the next or to the
-// anchor, and the sums of all days that share an anchor are carried on to it. So no row is read
-// twice, and where balances are stated often, few are read at all.
+// Each day has an anchor, as in the calculation of derived balances: the nearest stated balance on
+// or after the day, or else the last one before it. Each row between two days, or between a day and
+// its anchor, is added up once. Days that share an anchor add these sums up step by step. So no row
+// is read twice, and few rows are read if balances are stated often.
 func balancesOn(ctx context.Context, q pg.Querier, days []pg.Date) ([]netWorthRow, error) {
 	return pg.All[netWorthRow](ctx, q, `
 		with point as materialized (

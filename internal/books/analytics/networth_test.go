@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A truth is what an account is worth day by day: nil where nothing is known.
+// A truth holds what an account is worth on each day; nil if that is unknown.
 type truth struct {
 	name     string
 	kind     string
@@ -28,7 +28,7 @@ type truth struct {
 	stated   []bool
 }
 
-// A worthWorld is 20 households in one set of books, with what is true of each account.
+// A worthWorld holds 20 households in one set of books, and the truth of each account.
 type worthWorld struct {
 	*testing.T
 	db     *pg.DB
@@ -59,14 +59,14 @@ func (w *worthWorld) exec(sql string, args ...any) {
 	}
 }
 
-// settle adds a household. Its balances are stated now and then, and walked forwards from an opening
-// balance; rows that do not move an account lie between.
+// settle adds a household. It calculates its balances forward from an opening balance and states
+// some of them. It also adds rows that do not change the balance.
 func (w *worthWorld) settle(seed uint64) {
 	w.Helper()
 	h := household.New(household.Options{Seed: seed, Transactions: 700, Years: 1, End: w.last})
 	rng := rand.New(rand.NewPCG(seed, 3))
 	first := w.last.AddDate(0, 0, -w.span+1)
-	moved := make([]map[int]int64, len(h.Accounts)) // by account and day
+	moved := make([]map[int]int64, len(h.Accounts)) // sums by account and day
 	var rows [][]any
 	accounts := make([]id.ID, len(h.Accounts))
 	for i := range accounts {
@@ -123,7 +123,7 @@ func (w *worthWorld) settle(seed uint64) {
 		for day := range w.span {
 			at -= moved[i][day]
 			if method == "valuations" {
-				at += rng.Int64N(1000) - 500 // the market, which no row explains
+				at += rng.Int64N(1000) - 500 // changes of the market, which no row explains
 			}
 			known := at
 			if !never && rng.IntN(45) == 0 {
@@ -184,8 +184,8 @@ func (w *worthWorld) ask(in NetWorthRequest) NetWorth {
 	return out
 }
 
-// Every day of every account of 20 households is what it was when its balance was walked forwards,
-// to the cent; the totals of a currency are the sum of its accounts, whatever they are grouped by.
+// Every day's balance of every account of 20 households equals the one that was calculated forward,
+// to the cent. The totals of a currency are the sum of its accounts, whatever the grouping.
 func TestNetWorthIsTheTruth(t *testing.T) {
 	t.Parallel()
 	w := newWorth(t, 20)
@@ -258,7 +258,7 @@ func TestNetWorthIsTheTruth(t *testing.T) {
 	}
 }
 
-// A card that two connections report counts once, and hidden and deleted accounts not at all.
+// A card that two connections report counts once. Hidden and deleted accounts do not count at all.
 func TestNetWorthCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorth(t, 0)
@@ -304,7 +304,7 @@ func TestNetWorthCountsOnce(t *testing.T) {
 	}
 }
 
-// A point is the end of an interval, and the last one is the last day asked for.
+// A point is the end of an interval, and the last point is the last requested day.
 func TestNetWorthDays(t *testing.T) {
 	t.Parallel()
 	w := newWorth(t, 0)
@@ -339,8 +339,8 @@ func TestNetWorthDays(t *testing.T) {
 	}
 }
 
-// A point is converted by the last rate on or before its day, direct or inverse and never by way of
-// a third currency; a currency without one is named, and nothing is converted.
+// A point is converted by the last rate on or before its day, direct or inverse but never through a
+// third currency. If a currency has no rate, it is named and nothing is converted.
 func TestConverted(t *testing.T) {
 	t.Parallel()
 	w := newWorth(t, 0)
@@ -401,11 +401,12 @@ func TestConverted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// January: pounds have no rate to euros, though dollars would lead there
+	// In January there is no rate from pounds to euros. There are rates through dollars, which must
+	// not be used.
 	if got := nets("EUR"); got != "[- 79.00 75.00  for GBP]" {
 		t.Error("to euros:", got)
 	}
-	if got := nets("USD"); got != "[100.00 100.00 86.11]" { // the newer rate of March is the inverse one: 100 ÷ 0.9
+	if got := nets("USD"); got != "[100.00 100.00 86.11]" { // in March the newer rate is the inverse one: 100 ÷ 0.9
 		t.Error("to dollars:", got)
 	}
 	if err := set("EUR", "USD", "2026-01-01", "2"); err != nil {

@@ -12,17 +12,18 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// staleDays is how many days old the last sync of a connection may be before totals note it.
+// staleDays is the age, in days, from which the last sync of a connection causes a note on totals.
 const staleDays = 3
 
-// checkedPairs is up to how many pairs are looked at one by one.
+// checkedPairs is the largest number of pairs for which Stand checks whether any of them changes
+// totals. With more pairs, it assumes so.
 const checkedPairs = 1000
 
-// A Standing is what all totals of the household depend on.
+// A Standing holds facts about the household's data that the notes on totals report.
 type Standing struct {
 	Proposed int64 `json:"proposed" db:"proposed"` // account links that wait for a decision
-	// pairs of transactions that they would leave out; 0 if totals exclude all of them anyway,
-	// because their categories are transfers
+	// The number of pairs of transactions that these links would leave out. It is 0 if totals
+	// exclude all of them anyway, because their categories are transfers.
 	Pairs     int64    `json:"pairs" db:"pairs"`
 	Unsure    int64    `json:"unsure" db:"unsure"`         // pairs of confirmed links that wait for a decision
 	Stale     int64    `json:"stale" db:"stale"`           // connections whose last sync was days ago
@@ -31,7 +32,7 @@ type Standing struct {
 	Today     pg.Date  `json:"today" db:"today"`
 }
 
-// Stand reads what the household's totals depend on.
+// Stand reads the facts that the notes on totals report.
 func Stand(ctx context.Context, q pg.Querier) (Standing, error) {
 	return pg.One[Standing](ctx, q, `
 		select l.proposed, case when l.pairs > $2 or exists (
@@ -55,7 +56,8 @@ func Stand(ctx context.Context, q pg.Querier) (Standing, error) {
 			where `+account.ProposedLink+`) l`, staleDays, checkedPairs)
 }
 
-// Notes say what is missing from totals of those days; nil means from the first or to the last.
+// Notes returns notes about what is missing from totals of those days. A nil start or end means no
+// limit.
 func (s Standing) Notes(ctx context.Context, start, end *pg.Date) []op.Note {
 	notes := s.links(ctx)
 	if s.LastDate == nil {
@@ -80,7 +82,7 @@ func (s Standing) Notes(ctx context.Context, start, end *pg.Date) []op.Note {
 	return append(notes, s.stale(ctx, until)...)
 }
 
-// links notes that account links wait for a decision.
+// links returns a note if account links wait for a decision.
 func (s Standing) links(ctx context.Context) []op.Note {
 	if s.Proposed == 0 || s.Pairs == 0 {
 		return []op.Note{}
@@ -93,7 +95,8 @@ func (s Standing) links(ctx context.Context) []op.Note {
 	}}
 }
 
-// stale notes that connections have not synced, if the days end so late that it matters.
+// stale returns a note if connections last synced days ago. It returns none if the requested
+// days end before that matters.
 func (s Standing) stale(ctx context.Context, until pg.Date) []op.Note {
 	if s.Stale == 0 || daysBetween(until.Time(), s.Today.Time()) > staleDays {
 		return nil
@@ -105,7 +108,7 @@ func (s Standing) stale(ctx context.Context, until pg.Date) []op.Note {
 	}}
 }
 
-// leftOut counts the transactions that the totals of a request leave out because somebody said so.
+// leftOut counts the transactions that somebody left out of the totals of a request.
 func (in SummaryRequest) leftOut(ctx context.Context, q pg.Querier, undated pg.Where, days *ComparedDays) (int64,
 	error,
 ) {
@@ -124,7 +127,7 @@ func (in SummaryRequest) leftOut(ctx context.Context, q pg.Querier, undated pg.W
 	return pg.Value[int64](ctx, q, `select count(*) from transaction t `+where.SQL(), where.Args()...)
 }
 
-// leftOutNote says how many transactions somebody left out of totals.
+// leftOutNote returns a note about the number of transactions that somebody left out of totals.
 func leftOutNote(ctx context.Context, n int64) []op.Note {
 	if n == 0 {
 		return nil
@@ -136,7 +139,8 @@ func leftOutNote(ctx context.Context, n int64) []op.Note {
 	}}
 }
 
-// LeftOut notes how many transactions of those days somebody left out of totals.
+// LeftOut returns a note about the number of transactions of those days that somebody left out of
+// totals.
 func (t *Totals) LeftOut(ctx context.Context, q pg.Querier, days Days) ([]op.Note, error) {
 	n, err := t.books.Count(ctx, q, ledger.Filter{
 		StartDate: &days.Start, EndDate: &days.End, ExcludedReason: new("any"), SearchMode: "contains",
@@ -144,7 +148,7 @@ func (t *Totals) LeftOut(ctx context.Context, q pg.Querier, days Days) ([]op.Not
 	return leftOutNote(ctx, n.Count), err
 }
 
-// plural is a number with the noun that fits it.
+// plural returns a number with the right form of its noun.
 func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one

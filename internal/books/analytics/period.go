@@ -8,13 +8,13 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Days is a range of days, both included.
+// Days is a range of days, including both ends.
 type Days struct {
 	Start pg.Date `json:"start_date"`
 	End   pg.Date `json:"end_date"`
 }
 
-// A ComparedDays is the days that an answer counts, and those that it compares them with.
+// ComparedDays holds the days that a result counts, and the days with which it compares them.
 type ComparedDays struct {
 	Days
 	Previous *Days `json:"previous,omitempty" doc:"The days that they are compared with"`
@@ -26,7 +26,7 @@ const (
 	previousYear   = "previous_year"
 )
 
-// ordered refuses a range that ends before it starts.
+// ordered rejects a range that ends before it starts.
 func ordered(start, end *pg.Date) error {
 	if start != nil && end != nil && end.Time().Before(start.Time()) {
 		return errs.Field("end_date", "conflict", "must not be before start_date")
@@ -34,21 +34,20 @@ func ordered(start, end *pg.Date) error {
 	return nil
 }
 
-// today is the day in the household's time zone.
+// today returns the current day in the household's time zone.
 func today(ctx context.Context, q pg.Querier) (pg.Date, error) {
 	return pg.Value[pg.Date](ctx, q, `select (now() at time zone time_zone)::date from setting`)
 }
 
-// compared returns the days of a range and the days before it that compare like for like. A range
-// that reaches today ends today, and so does what it is compared with, as many months or days
-// earlier. Whole months are compared with whole months; a range from the first of a month until
-// today counts as whole months.
+// compared returns the days of a range and an equal range before it. If the range contains today,
+// it ends today, and the range before it ends as many months or days earlier. Whole months are
+// compared with whole months. A range from the first of a month until today counts as whole months.
 func compared(by string, start, end *pg.Date, today pg.Date) (ComparedDays, error) {
 	if start == nil {
 		return ComparedDays{}, errs.Field("start_date", "missing", "is required to compare")
 	}
 	first, now := start.Time(), today.Time()
-	whole := now // the last day of the range, whether or not it has come
+	whole := now // the last day of the range, even if it is in the future
 	if end != nil {
 		whole = end.Time()
 	}
@@ -68,7 +67,7 @@ func compared(by string, start, end *pg.Date, today pg.Date) (ComparedDays, erro
 		n := daysBetween(first, whole) + 1
 		before, until = first.AddDate(0, 0, -n), last.AddDate(0, 0, -n)
 	}
-	if months && endsMonth(last) { // February ends earlier than March
+	if months && endsMonth(last) { // because February is shorter than March
 		until = time.Date(until.Year(), until.Month()+1, 0, 0, 0, 0, 0, time.UTC)
 	}
 	if before.Year() < 1 {
@@ -80,10 +79,11 @@ func compared(by string, start, end *pg.Date, today pg.Date) (ComparedDays, erro
 
 func daysBetween(a, b time.Time) int { return int(b.Sub(a).Hours() / 24) }
 
-// endsMonth reports whether it is the last day of a month.
+// endsMonth reports whether the day is the last one of its month.
 func endsMonth(day time.Time) bool { return day.AddDate(0, 0, 1).Day() == 1 }
 
-// addMonths moves a day by months; a day that the month does not have becomes its last.
+// addMonths moves a day by months. If the resulting month is too short, it returns the last day of
+// that month.
 func addMonths(day time.Time, n int) time.Time {
 	first := time.Date(day.Year(), day.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
 	return first.AddDate(0, 0, min(day.Day(), first.AddDate(0, 1, -1).Day())-1)

@@ -19,8 +19,8 @@ func date(t *testing.T, s string) *pg.Date {
 	return &d
 }
 
-// A range is compared like for like: months with months, days with days, and up to today on both
-// sides.
+// Ranges are compared with equal ranges: months with months, days with days, and a range until
+// today with an equally long part of the earlier one.
 func TestCompared(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ by, start, end, today, last, before, until string }{

@@ -20,11 +20,11 @@ const (
 	pivotRows    = 100 // without a limit
 )
 
-// measures are the expressions that a pivot adds up, over the sums of a group.
+// measures maps what a pivot can add up to expressions over the sums of a group.
 var measures = map[string]string{"out": "-net", "in": "money_in", "net": "net", "count": "count"}
 
-// A SummaryPivot is totals as a table: a row for each group and currency, a column for each month,
-// week or day.
+// A SummaryPivot is a summary as a table: a row for each group and currency, and a column for each
+// month, week or day.
 type SummaryPivot struct {
 	Measure string               `json:"measure" enum:"out,in,net,count"`
 	Columns []SummaryPivotColumn `json:"columns" doc:"The months, weeks or days, oldest first, including empty ones"`
@@ -47,7 +47,7 @@ type SummaryPivotSums struct {
 	Count   int64         `json:"count" doc:"How many transactions"`
 }
 
-// A SummaryPivotRow is the values of one group in one currency.
+// A SummaryPivotRow holds the values of one group in one currency.
 type SummaryPivotRow struct {
 	Keys     map[string]*text.Untrusted `json:"keys" doc:"The group's value, by the first name in group_by; null for transactions without one"`
 	IDs      map[string]*id.ID          `json:"ids,omitempty" doc:"As in groups"`
@@ -56,20 +56,20 @@ type SummaryPivotRow struct {
 	SummaryPivotSums
 }
 
-// A SummaryPivotOther is the rows of one currency that were left out.
+// A SummaryPivotOther sums up the rows of one currency that are not shown.
 type SummaryPivotOther struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	Groups   int64          `json:"groups" doc:"How many rows"`
 	SummaryPivotSums
 }
 
-// A SummaryPivotTotal is all rows of one currency.
+// A SummaryPivotTotal sums up all rows of one currency.
 type SummaryPivotTotal struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	SummaryPivotSums
 }
 
-// pivotable refuses what cannot be a table.
+// pivotable rejects requests that cannot be shown as a table.
 func (in SummaryRequest) pivotable() error {
 	switch {
 	case !in.Pivot && in.Measure != nil:
@@ -87,7 +87,8 @@ func (in SummaryRequest) pivotable() error {
 	return nil
 }
 
-// periods move a day to the beginning of its column, and from there to the next.
+// periods maps each kind of column to a function. It moves a day to the beginning of its column,
+// and then n columns ahead.
 var periods = map[string]func(day time.Time, n int) time.Time{
 	"month": func(day time.Time, n int) time.Time {
 		return time.Date(day.Year(), day.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
@@ -98,8 +99,9 @@ var periods = map[string]func(day time.Time, n int) time.Time{
 	"day": func(day time.Time, n int) time.Time { return day.AddDate(0, 0, n) },
 }
 
-// columnsOf are the columns of some days. One in which the books began is not complete, nor is one
-// before it: an average over months of which nothing is known would be too low.
+// columnsOf returns the columns of some days. The column in which the books begin is not complete,
+// and neither are columns before it. Otherwise an average would include months without data and be
+// too low.
 func columnsOf(by string, days Days, books Standing) ([]SummaryPivotColumn, error) {
 	first := days.Start.Time()
 	if books.FirstDate != nil && books.FirstDate.Time().After(first) {
@@ -121,7 +123,7 @@ func columnsOf(by string, days Days, books Standing) ([]SummaryPivotColumn, erro
 	return out, nil
 }
 
-// pivot adds up like sums, as a table.
+// pivot adds up like sums, but returns a table.
 func (t *Totals) pivot(ctx context.Context, q pg.Querier, in SummaryRequest, where *pg.Where, books Standing) (
 	_ *SummaryPivot, err error,
 ) {
@@ -181,8 +183,8 @@ func (t *Totals) pivot(ctx context.Context, q pg.Querier, in SummaryRequest, whe
 	return &out, rows.Err()
 }
 
-// pivotSQL adds the groups up by their first key, chooses the rows to show and sums up the others.
-// A row's values come as two lists, of columns and of sums, and only where there is something.
+// pivotSQL adds up the groups by their first key, selects the rows to show and sums up the others.
+// A row's values are two lists: the columns that have a value, and the values.
 func (in SummaryRequest) pivotSQL(where pg.Where, out *SummaryPivot) (string, []any) {
 	groups, _ := in.groups(&where, nil)
 	complete := []string{}
@@ -202,7 +204,7 @@ func (in SummaryRequest) pivotSQL(where pg.Where, out *SummaryPivot) (string, []
 	}
 	sums := fmt.Sprintf(`sum(m) as total, round(coalesce(sum(m) filter (where k = any($%d::text[])), 0) / nullif(%d, 0), 2)
 		as average`, len(args), len(complete))
-	// One row a currency: of the rows that are not shown, or of all.
+	// One row for each currency: the sum of the rows that are not shown, or of all rows.
 	summed := func(part int, which string) string {
 		return fmt.Sprintf(`select %d, %s, currency, %s, (select sum(count)::bigint from placed p where %[4]s and
 				p.currency = s.currency), (select count(*) from placed p where %[4]s and p.currency = s.currency),
@@ -230,7 +232,7 @@ func (in SummaryRequest) pivotSQL(where pg.Where, out *SummaryPivot) (string, []
 		sums, few, in.pivotOrder(keys), limit, strings.Join(parts, " union all ")), args
 }
 
-// pivotOrder is the order of the rows of one currency.
+// pivotOrder returns the sort order of the rows of one currency.
 func (in SummaryRequest) pivotOrder(keys []string) string {
 	by, direction := "amount", "desc"
 	if in.SortBy != nil {

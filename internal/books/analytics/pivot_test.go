@@ -13,8 +13,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A pivot holds the same sums as the groups by row and column: every cell, every total, what a limit
-// leaves out, and the average over complete columns.
+// A pivot has the same sums as groups by row and column: in every cell, in every total, in what a
+// limit leaves out, and in the average over complete columns.
 func TestPivotIsTheGroups(t *testing.T) {
 	t.Parallel()
 	totals, db := newTotals(t)
@@ -122,7 +122,7 @@ func checkPivot(t *testing.T, name string, in SummaryRequest, p *SummaryPivot, w
 		if (n == 0) != (s.Average == nil) {
 			t.Errorf("%s: average %v over %d columns", name, s.Average, n)
 		}
-		if n > 0 { // n times the average is the sum, but for half a cent each
+		if n > 0 { // n times the average is the sum, up to half a cent each
 			var back money.Total
 			for range n {
 				back, _ = back.Add(*s.Average)
@@ -165,7 +165,7 @@ func checkPivot(t *testing.T, name string, in SummaryRequest, p *SummaryPivot, w
 	}
 }
 
-// Columns are complete: columns without a transaction are included, and periods that are not over
+// All columns are present, even those without transactions. Columns of periods that are not over
 // are marked.
 func TestPivotColumns(t *testing.T) {
 	t.Parallel()
@@ -204,8 +204,8 @@ func TestPivotColumns(t *testing.T) {
 	}
 }
 
-// Spending and income are apart by the kind of category, and uncategorized transactions by their
-// direction: nothing is hidden because more came in.
+// Spending and income are separated by the kind of category, and uncategorized transactions by
+// their direction. So no spending is hidden by larger income.
 func TestSides(t *testing.T) {
 	t.Parallel()
 	totals, db := newTotals(t)

@@ -13,11 +13,11 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostRates is how many rates a household may enter.
+// mostRates is the largest number of rates that a household may enter.
 const mostRates = 10_000
 
-// rateOps is the menu of rates. They are for people, as settings are: nothing records their
-// changes.
+// rateOps returns the operations on rates. Like settings, rates are for people only, and the
+// journal does not record their changes.
 func (t *Totals) rateOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -35,8 +35,8 @@ func (t *Totals) rateOps() []*op.Op {
 	}
 }
 
-// A Rate is what the household says one unit of a currency is worth in another, from a day on until
-// the next rate of the two.
+// A Rate is what the household enters as the value of one unit of a currency in another currency.
+// It applies from its day until the next rate for these two currencies.
 type Rate struct {
 	ID        id.ID          `json:"id" db:"id"`
 	ShortID   string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -73,7 +73,7 @@ func (t *Totals) SetRate(ctx context.Context, tx pg.Tx, in SetRate) (RateList, e
 	if in.Currency == in.In {
 		return RateList{}, errs.Field("in", "conflict", "must be another currency")
 	}
-	// One at a time: two new ones must not both be the last that fits.
+	// Calls wait for each other here. Otherwise two of them could both take the last free place.
 	if _, err := pg.Exec(ctx, tx, `lock table rate in share row exclusive mode`); err != nil {
 		return RateList{}, err
 	}
@@ -115,7 +115,8 @@ func (t *Totals) DeleteRate(ctx context.Context, tx pg.Tx, in RateRef) (op.None,
 	return op.None{}, pg.Found(err, "rate", "{rate.list} lists them")
 }
 
-// A NetWorthConverted is a point in one currency, by the household's own rates. It is an estimate.
+// A NetWorthConverted is a point in one currency, converted by the household's own rates. It is an
+// estimate.
 type NetWorthConverted struct {
 	Currency  money.Currency     `json:"iso_currency_code"`
 	Net       money.Converted    `json:"net"`
@@ -125,20 +126,20 @@ type NetWorthConverted struct {
 // errNoRate is returned if the household has no rate for a currency.
 var errNoRate = errors.New("no rate")
 
-// A converter values sums in one currency.
+// A converter converts sums into one currency.
 type converter struct {
 	in    money.Currency
 	rates []Rate // newest first
 }
 
-// newConverter reads the rates that lead to a currency.
+// newConverter reads the rates to and from a currency.
 func (t *Totals) newConverter(ctx context.Context, q pg.Querier, in money.Currency) (converter, error) {
 	all, err := t.Rates(ctx, q, op.None{})
 	return converter{in, slices.DeleteFunc(all.Rates, func(r Rate) bool { return r.Currency != in && r.In != in })}, err
 }
 
-// of values a sum by the last rate on or before the day, in either direction. There are no chains:
-// a rate that nobody entered is not made up.
+// of converts a sum by the last rate on or before the day. A rate is used in both directions, but
+// rates are never chained through a third currency.
 func (c converter) of(s money.Sum, currency money.Currency, day pg.Date) (money.Converted, *pg.Date, error) {
 	if currency == c.in {
 		return s.Itself(), nil, nil
@@ -157,8 +158,8 @@ func (c converter) of(s money.Sum, currency money.Currency, day pg.Date) (money.
 	return money.Converted{}, nil, errNoRate
 }
 
-// convert values each point in one currency. It returns for which currencies there is no rate, and
-// those in which the sum of a day is larger than any that can be said.
+// convert converts each point into one currency. It returns the currencies without a rate, and
+// those in which the sum of a day becomes too large to be represented.
 func (c converter) convert(points []NetWorthPoint) (missing, large []string, err error) {
 	for i, p := range points {
 		out := NetWorthConverted{Currency: c.in, RateDates: map[string]pg.Date{}}
@@ -194,7 +195,7 @@ func (c converter) convert(points []NetWorthPoint) (missing, large []string, err
 	return slices.Compact(missing), slices.Compact(large), nil
 }
 
-// noRate notes that points were not converted.
+// noRate returns notes that points were not converted.
 func noRate(ctx context.Context, in money.Currency, missing, large []string) (notes []op.Note) {
 	if len(missing) > 0 {
 		notes = append(notes, op.Note{

@@ -9,8 +9,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Spending is the amount spent on categories, by month and currency: net of refunds, over the
-// transactions that a summary counts. The amount of a primary category includes its subcategories.
+// Spending is the net amount spent on categories, by month and currency. Refunds are subtracted,
+// and it counts the transactions that a summary counts. The amount of a primary category includes
+// its subcategories.
 type Spending map[SpendingKey]money.Total
 
 // A SpendingKey is one category in one month (YYYY-MM), in one currency.
@@ -51,7 +52,7 @@ func (t *Totals) Spending(ctx context.Context, q pg.Querier, categories []id.ID,
 	return spendingOf(sums.Groups, parents)
 }
 
-// spendingOf adds groups by category and month up, each to its category and to that one's parent.
+// spendingOf adds each group of a category and month to its category and to the category's parent.
 func spendingOf(groups []Group, parents map[id.ID]id.ID) (Spending, error) {
 	out := Spending{}
 	for _, g := range groups {

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// How many groups a tool returns without a limit, and at most.
+// The number of groups that a tool returns without a limit, and the largest limit.
 const (
 	toolGroups     = 25
 	toolMostGroups = 200
@@ -37,8 +37,8 @@ type SummaryRequest struct {
 	Compare   *string  `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides" agent:"Needs start_date"`
 }
 
-// A Summary is totals in groups. Currencies are never mixed, and a transaction with two tags is in
-// two groups.
+// A Summary holds totals in groups. Amounts in different currencies are never added up, and a
+// transaction with two tags counts in both groups.
 type Summary struct {
 	Notes    []op.Note       `json:"notes" doc:"Caveats about the figures"`
 	Groups   []Group         `json:"groups" screen:"rows"`
@@ -65,14 +65,14 @@ type SummaryChange struct {
 	Percent *int64      `json:"percent,omitempty" doc:"Change of net in percent: 10 if spending or income rose by a tenth. Absent if it was 0 before or had the opposite sign"`
 }
 
-// SummaryCompared is sums beside those of the previous period.
+// SummaryCompared holds sums together with those of the previous period.
 type SummaryCompared struct {
 	SummarySums
 	Previous *SummarySums   `json:"previous,omitempty" doc:"With compare"`
 	Change   *SummaryChange `json:"change,omitempty" doc:"With compare"`
 }
 
-// A Group is the totals of one combination of keys, in one currency.
+// A Group holds the totals of one combination of keys, in one currency.
 type Group struct {
 	Keys     map[string]*text.Untrusted `json:"keys" doc:"The group's values, by the names in group_by; null for transactions without one"`
 	IDs      map[string]*id.ID          `json:"ids,omitempty" doc:"The id of the category, account, user or counterparty, if group_by names one: two of the same name are two groups. Of a payee, the id of its counterparty"`
@@ -81,27 +81,27 @@ type Group struct {
 	SummaryCompared
 }
 
-// A SummaryTotal is all groups of one currency.
+// A SummaryTotal holds the sums of all groups of one currency.
 type SummaryTotal struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	SummaryCompared
 }
 
-// A SummaryOther is the groups of one currency that were left out.
+// A SummaryOther holds the sums of the groups of one currency that are not shown.
 type SummaryOther struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	Groups   int64          `json:"groups" doc:"How many groups"`
 	SummaryCompared
 }
 
-// A SummaryCoverage is the first and the last of some transactions, and how many they are.
+// A SummaryCoverage holds the dates of the first and last of some transactions, and their number.
 type SummaryCoverage struct {
 	FirstDate    *pg.Date `json:"first_date" db:"first_date"`
 	LastDate     *pg.Date `json:"last_date" db:"last_date"`
 	Transactions *int64   `json:"transactions,omitempty" db:"transactions" doc:"How many; absent for a filter of dates alone, because counting all transactions costs more than the totals"`
 }
 
-// whole reports whether a filter narrows nothing but dates.
+// whole reports whether a filter has no conditions but dates.
 func whole(f ledger.Filter) bool {
 	f.StartDate, f.EndDate, f.SearchMode = nil, nil, ""
 	if f.Deleted == "exclude" {
@@ -110,15 +110,15 @@ func whole(f ledger.Filter) bool {
 	return reflect.DeepEqual(f, ledger.Filter{})
 }
 
-// Summary adds amounts up, by currency and by up to two groupings, and notes what the sums leave
-// out.
+// Summary adds amounts up, by currency and by up to two groupings, and adds notes about what the
+// sums leave out.
 func (t *Totals) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (Summary, error) {
 	standing, err := Stand(ctx, q)
 	if err != nil {
 		return Summary{}, err
 	}
 	out, where, err := t.sums(ctx, q, in, &standing)
-	if limit := fitting(ctx, out); err == nil && limit > 0 { // so that other sums what does not fit
+	if limit := fitting(ctx, out); err == nil && limit > 0 { // other then sums up the groups that do not fit
 		in.Limit = &limit
 		out, where, err = t.sums(ctx, q, in, &standing)
 	}
@@ -144,7 +144,7 @@ func (t *Totals) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (
 	return out, nil
 }
 
-// fitting returns how many of the groups fit into a tool's result; 0 if all do.
+// fitting returns the number of groups that fit into a tool's result, or 0 if all of them fit.
 func fitting(ctx context.Context, out Summary) int {
 	if op.SurfaceOf(ctx) != op.Tool {
 		return 0
@@ -166,8 +166,8 @@ func (t *Totals) Sums(ctx context.Context, q pg.Querier, in SummaryRequest) (Sum
 	return out, err
 }
 
-// sums adds amounts up, and returns the filter without its dates; nil if nothing can match. A pivot
-// reads the standing if it is not given.
+// sums adds amounts up. It also returns the filter without its dates, or nil if nothing can match.
+// If standing is nil and a pivot needs it, sums reads it.
 func (t *Totals) sums(ctx context.Context, q pg.Querier, in SummaryRequest, standing *Standing) (
 	Summary, *pg.Where, error,
 ) {
@@ -236,7 +236,7 @@ func (t *Totals) sums(ctx context.Context, q pg.Querier, in SummaryRequest, stan
 	return out, where, rows.Err()
 }
 
-// A summaryRow is a row of the answer: a group, what was left out, or all.
+// A summaryRow is a row of the result: one group, the groups that are not shown, or all groups.
 type summaryRow struct {
 	by      []string
 	compare bool
@@ -250,17 +250,17 @@ type summaryRow struct {
 	now, old SummarySums
 	change   SummaryChange
 	groups   int64
-	place    any // only sorts
+	place    any // only for sorting
 }
 
-// The parts of an answer.
+// The kinds of rows of a result.
 const (
 	partGroup = iota
 	partOther
 	partTotal
 )
 
-// keyed returns a row with places for the part, the keys and the currency.
+// keyed returns a row with scan targets for the part, the keys and the currency.
 func keyed(by []string) *summaryRow {
 	r := &summaryRow{by: by}
 	r.keys, r.ids = make([]*text.Untrusted, len(r.by)), make([]*id.ID, len(r.by))
@@ -290,7 +290,7 @@ func newSummaryRow(in SummaryRequest) *summaryRow {
 	return r
 }
 
-// add puts the row where it belongs.
+// add adds the row to the list in the summary to which it belongs.
 func (r *summaryRow) add(out *Summary) {
 	sums := SummaryCompared{SummarySums: r.now}
 	if r.compare {
@@ -315,7 +315,7 @@ func (r *summaryRow) add(out *Summary) {
 	out.Groups = append(out.Groups, g)
 }
 
-// name turns the wording of a payee that is not a counterparty into its name.
+// name replaces the wording of a payee that is not a counterparty by the payee's name.
 func (r *summaryRow) name() {
 	for i, by := range r.by {
 		if by == "payee" && r.ids[i] == nil && r.keys[i] != nil {
@@ -324,7 +324,7 @@ func (r *summaryRow) name() {
 	}
 }
 
-// cutNotes say what the groups themselves leave open.
+// cutNotes returns notes about what the groups do not show.
 func (out Summary) cutNotes(ctx context.Context, in SummaryRequest) []op.Note {
 	var cut, uncategorized int64
 	for _, o := range out.Other {

@@ -32,7 +32,7 @@ const TargetRows = `select t.id, t.short_id, c.slug as category, t.currency as i
 	t.created_at, t.updated_at
 	from target t join category c on c.id = t.category_id where t.deleted_at is null`
 
-// targetsMost is more than a household may have.
+// targetsMost is larger than the number of targets that a household may have.
 const targetsMost = 1000
 
 // The states of a target in a month.
@@ -44,7 +44,7 @@ const (
 	targetEnded      = "ended"
 )
 
-// A MeasuredTarget is a target beside what was spent in a month.
+// A MeasuredTarget is a target together with the spending of a month.
 type MeasuredTarget struct {
 	Target
 	Spent     money.Total  `json:"spent" doc:"Spent in the month: money out minus refunds, including subcategories"`
@@ -56,11 +56,11 @@ type MeasuredTarget struct {
 	Expected  *money.Total `json:"expected,omitempty" screen:"none" doc:"What would be spent by now: recurring payments by their due dates, the rest by pace; absent if the target doesn't apply to this month"`
 	Pace      int          `json:"pace" doc:"Percentage of the month elapsed"`
 	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: spending is at most the amount expected by now; ahead: more, or recurring payments still due exceed available; over: more than the whole amount"`
-	// of fixed ones alone, so that the list stays short
+	// Only fixed targets have payments, which keeps the list short.
 	Payments []TargetPayment `json:"payments,omitempty" doc:"If fixed: its recurring payments of the month, paid or due"`
 }
 
-// A TargetPayment is one month's payment of a recurring one.
+// A TargetPayment is what a recurring payment costs in one month.
 type TargetPayment struct {
 	RecurringID id.ID          `json:"recurring_id"`
 	Name        text.Untrusted `json:"name" doc:"The household's name for it, else the payee (untrusted)"`
@@ -69,7 +69,7 @@ type TargetPayment struct {
 	Paid        bool           `json:"paid"`
 }
 
-// A TargetTotal is the targets of one currency together, beside the income of the month.
+// A TargetTotal sums up the targets of one currency, with the income of the month.
 type TargetTotal struct {
 	Currency  money.Currency `json:"iso_currency_code"`
 	Amount    money.Total    `json:"amount" doc:"Targets of the month with what rolled over. A subcategory's target is part of its primary category's, if that has one"`
@@ -87,7 +87,7 @@ type ListTargets struct {
 	Month *string `json:"month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The month to measure; this month if omitted" example:"2026-01"`
 }
 
-// A TargetMonth is every target as it stands in one month.
+// A TargetMonth holds all targets and their state in one month.
 type TargetMonth struct {
 	Month   string           `json:"month"`
 	Notes   []op.Note        `json:"notes" doc:"Caveats about the figures"`
@@ -95,7 +95,8 @@ type TargetMonth struct {
 	Targets []MeasuredTarget `json:"targets" screen:"rows"`
 }
 
-// Targets measures all targets. A target of other months is listed too, without what is available.
+// Targets measures all targets. A target that does not apply in the month is listed too, but
+// without the fields that need a budget.
 func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (TargetMonth, error) {
 	type row struct {
 		Target
@@ -127,7 +128,7 @@ func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (Tar
 		return TargetMonth{}, err
 	}
 	out.Notes = append(standing.Notes(ctx, &days.Start, &days.End), left...)
-	// Only what rolls over needs earlier months.
+	// Only targets that roll over need earlier months.
 	var now, since []id.ID
 	long := days
 	for _, r := range all {
@@ -169,7 +170,7 @@ func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (Tar
 	return out, err
 }
 
-// monthLayout is how months are written.
+// monthLayout is the format of months.
 const monthLayout = "2006-01"
 
 func sortedDistinct(ids []id.ID) []id.ID {
@@ -177,7 +178,7 @@ func sortedDistinct(ids []id.ID) []id.ID {
 	return slices.Compact(ids)
 }
 
-// measure computes the state of a target in a month. It depends on its arguments alone.
+// measure computes the state of a target in a month. It is a pure function.
 func (t Target) measure(category id.ID, at string, today time.Time, spent Spending, fixed fixedCosts) (
 	MeasuredTarget, error,
 ) {
@@ -220,7 +221,8 @@ func (t Target) measure(category id.ID, at string, today time.Time, spent Spendi
 	}
 	available := add(budget, out.Spent.Neg())
 	out.Available = &available
-	// Recurring payments have their days. The pace is for the rest.
+	// Recurring payments come on their own days. Only the rest of the budget is spread over the
+	// month.
 	rest := add(budget, add(out.Recurring, out.Due).Neg())
 	if err != nil {
 		return out, err
@@ -242,7 +244,7 @@ func (t Target) measure(category id.ID, at string, today time.Time, spent Spendi
 	return out, err
 }
 
-// monthGone is the share of a month that is gone at the end of today, in percent.
+// monthGone returns which percentage of a month has passed at the end of today.
 func monthGone(at string, today time.Time) int {
 	switch now := today.Format(monthLayout); {
 	case at < now:

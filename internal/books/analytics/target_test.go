@@ -8,7 +8,8 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// The pace is the share of the month that is gone. More than that share spent is ahead.
+// The pace is the share of the month that has passed. A target is ahead if a larger share of it is
+// spent.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	category := id.New()

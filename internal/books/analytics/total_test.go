@@ -38,8 +38,8 @@ func newTotals(t *testing.T) (*Totals, *pg.DB) {
 	return New(ledger.New(db, category.New(ledger.CategoryUser{})), account.New(db)), db
 }
 
-// A summary adds up per currency and group, leaves out what does not count, and includes it on
-// request. The tests of package app compare every pair of groupings with sums over the rows.
+// A summary adds up by currency and group. It leaves out what totals do not count, and includes it
+// on request. The tests of package app compare every pair of groupings with sums over the rows.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	totals, db := newTotals(t)
@@ -81,8 +81,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A payee is one group however the bank words it. Its name is the wording of most of its
-// transactions, whatever they are filed under, and a counterparty has its own.
+// A payee is one group, whatever wordings the bank uses for it. Its name is the wording of most of
+// its transactions, whatever their category is. A counterparty is a group with its own name.
 func TestSummaryByPayee(t *testing.T) {
 	t.Parallel()
 	totals, db := newTotals(t)
@@ -90,7 +90,7 @@ func TestSummaryByPayee(t *testing.T) {
 		`insert into descriptor (name, merchant_name, folded, payee)
 			values ('Shop 4711', '', e'shop 4711\n', 42), ('Baker', '', e'baker\n', 7)`,
 		`update descriptor set payee = 42 where name = 'Shop'`,
-		// Shop 4711 has four rows that are filed differently, and Shop three that are not filed.
+		// Shop 4711 has four rows with different categories, and Shop three without one.
 		`update transaction set descriptor_id = (select id from descriptor where name = 'Shop 4711'),
 			category_id = (select id from category order by id limit 1 offset provider_id::int)
 			where provider_id in ('1', '2', '3')`,

@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	upcomingMost     = 2000 // payments that an answer lists
-	toolUpcomingMost = 100  // and those that a model is shown
+	upcomingMost     = 2000 // the most payments in a result
+	toolUpcomingMost = 100  // the most payments that a model gets
 )
 
-// UpcomingRequest asks what will probably be paid.
+// UpcomingRequest asks for the payments that are expected.
 type UpcomingRequest struct {
 	Days int `json:"days,omitempty" minimum:"1" maximum:"366" default:"30" doc:"Number of days ahead; today is the first"`
 }
 
-// Upcoming lists the probable payments of the next days, from the recurring payments.
+// Upcoming lists the expected payments of the next days. They are derived from the recurring
+// payments.
 type Upcoming struct {
 	Totals   []UpcomingTotal   `json:"totals" doc:"By currency, without transfers; currencies are never mixed"`
 	Accounts []UpcomingAccount `json:"accounts" doc:"The accounts of the payments"`
@@ -33,7 +34,7 @@ type Upcoming struct {
 	Notes    []op.Note         `json:"notes" doc:"Caveats about the figures"`
 }
 
-// An UpcomingTotal is what the payments in one currency come to.
+// An UpcomingTotal sums up the payments in one currency.
 type UpcomingTotal struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	MoneyIn  money.Total    `json:"money_in"`
@@ -42,7 +43,7 @@ type UpcomingTotal struct {
 	Count    int64          `json:"count"`
 }
 
-// An UpcomingAccount is an account with what it will probably stand at.
+// An UpcomingAccount is an account with its projected balances.
 type UpcomingAccount struct {
 	AccountID id.ID           `json:"account_id"`
 	Name      text.Untrusted  `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
@@ -52,19 +53,19 @@ type UpcomingAccount struct {
 	Lowest    *UpcomingLowest `json:"lowest" doc:"Lowest end-of-day balance if all payments arrive; for a card or loan, the highest debt. Null if it is unknown, or doesn't depend on transactions"`
 }
 
-// An UpcomingLowest is the day on which an account will probably hold least.
+// An UpcomingLowest is the day on which an account is projected to have its lowest balance.
 type UpcomingLowest struct {
 	Date    pg.Date     `json:"date" doc:"The first such day"`
 	Balance money.Total `json:"balance"`
 }
 
-// An UpcomingDay has one day's payments.
+// An UpcomingDay holds one day's payments.
 type UpcomingDay struct {
 	Date  pg.Date        `json:"date"`
 	Items []UpcomingItem `json:"items" doc:"The largest first"`
 }
 
-// An UpcomingItem is one payment that is expected.
+// An UpcomingItem is one expected payment.
 type UpcomingItem struct {
 	RecurringID id.ID          `json:"recurring_id"`
 	Name        text.Untrusted `json:"name" doc:"The household's name for it, else the payee (untrusted)"`
@@ -76,7 +77,7 @@ type UpcomingItem struct {
 	Due         *pg.Date       `json:"due_date,omitempty" doc:"Original due date; the payment is overdue"`
 }
 
-// Upcoming returns what will probably be paid in the next days.
+// Upcoming returns the expected payments of the next days.
 func (t *Totals) Upcoming(ctx context.Context, q pg.Querier, in UpcomingRequest) (Upcoming, error) {
 	return t.upcoming(ctx, q, in.Days, upcomingMost)
 }
@@ -109,9 +110,9 @@ func (t *Totals) upcoming(ctx context.Context, q pg.Querier, days, limit int) (U
 	return out, nil
 }
 
-// lookAhead puts payments on their days and follows the balances of their accounts. It depends on
-// its arguments alone. It also returns how many payments are in another currency than their
-// account, which its balance leaves out.
+// lookAhead assigns payments to their days and projects the balances of their accounts. It is a
+// pure function. It also returns the number of payments whose currency differs from their
+// account's. They are not in the account's projected balance.
 func lookAhead(today pg.Date, expected []recurring.Expected, accounts []account.Account) (Upcoming, int64, error) {
 	out := Upcoming{Totals: []UpcomingTotal{}, Accounts: []UpcomingAccount{}, Days: []UpcomingDay{}}
 	of := make(map[id.ID]account.Account, len(accounts))
@@ -120,7 +121,7 @@ func lookAhead(today pg.Date, expected []recurring.Expected, accounts []account.
 			of[a.ID] = a
 		}
 	}
-	byDay := map[int64][]UpcomingItem{} // by seconds, because dates are compared by their time zone too
+	byDay := map[int64][]UpcomingItem{} // by Unix seconds, because dates with different time zones are not equal
 	var foreign int64
 	for _, e := range expected {
 		a, counted := of[e.AccountID]
@@ -138,7 +139,7 @@ func lookAhead(today pg.Date, expected []recurring.Expected, accounts []account.
 			if e.Name != nil {
 				item.Name = text.Line(*e.Name, 200)
 			}
-			if day.Time().Before(today.Time()) { // it can come any day
+			if day.Time().Before(today.Time()) { // it is overdue and can come any day
 				item.Due, item.Certain, day = &day, false, today
 			}
 			if e.Currency != a.Currency {
@@ -161,10 +162,10 @@ func lookAhead(today pg.Date, expected []recurring.Expected, accounts []account.
 	return out, foreign, err
 }
 
-// size is the amount of a payment in cents, whichever way the money goes.
+// size returns the amount of a payment in cents, without its sign.
 func size(i UpcomingItem) int64 { return max(i.Amount.Cents(), -i.Amount.Cents()) }
 
-// due returns when a payment should have come, if that was before today.
+// due returns the day on which an overdue payment was expected, or the zero time.
 func due(i UpcomingItem) time.Time {
 	if i.Due == nil {
 		return time.Time{}
@@ -206,17 +207,17 @@ func (u *Upcoming) addUp() error {
 	return nil
 }
 
-// A course is an account's balance from day to day; a debt is negative.
+// A course is an account's projected balance from day to day; a debt is negative.
 type course struct {
 	account.Account
 	known       bool
 	now, lowest money.Total
-	on          pg.Date // the first day of the lowest one
+	on          pg.Date // the first day with the lowest balance
 }
 
 func (c *course) debt() bool { return c.Type == "credit" || c.Type == "loan" }
 
-// follow follows the balance of each account that has payments, from the end of today on.
+// follow projects the balance of each account that has payments, starting at the end of today.
 func (u *Upcoming) follow(today pg.Date, accounts []account.Account) error {
 	courses := make(map[id.ID]*course, len(accounts))
 	for _, a := range accounts {
@@ -266,7 +267,8 @@ func (u *Upcoming) follow(today pg.Date, accounts []account.Account) error {
 	return nil
 }
 
-// unknown notes what the projected balances leave out, and which could not be projected.
+// unknown returns notes about what the projected balances leave out, and about accounts without a
+// projection.
 func (u *Upcoming) unknown(ctx context.Context, foreign int64) []op.Note {
 	notes := []op.Note{}
 	var n int64
@@ -298,7 +300,7 @@ func (u *Upcoming) unknown(ctx context.Context, foreign int64) []op.Note {
 	return notes
 }
 
-// cut leaves the first payments, and returns how many more there are.
+// cut keeps the first payments, and returns the number of the others.
 func (u *Upcoming) cut(limit int) (left int64) {
 	for i := range u.Days {
 		n := len(u.Days[i].Items)

@@ -18,8 +18,8 @@ import (
 
 var upcomingToday = pg.Day(time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC))
 
-// made returns a household that is made up: accounts of all kinds, and payments in three currencies, of
-// which some are in another one than their account.
+// made returns a random household: accounts of all kinds, and payments in three currencies. Some
+// payments are in another currency than their account.
 func made(t *testing.T, r *rand.Rand, series int) ([]recurring.Expected, []account.Account) {
 	t.Helper()
 	amount := func(most int64) money.Amount {
@@ -69,7 +69,7 @@ func made(t *testing.T, r *rand.Rand, series int) ([]recurring.Expected, []accou
 	return expected, accounts
 }
 
-// simulated goes through the days one by one, and counts in whole cents.
+// simulated calculates the result independently, day by day and in whole cents.
 func simulated(expected []recurring.Expected, accounts []account.Account) string {
 	out := map[string]string{}
 	sums := map[string]int64{}
@@ -135,7 +135,7 @@ func lines(out map[string]string, sums map[string]int64) string {
 	return fmt.Sprint(all)
 }
 
-// said is the same of an answer.
+// said returns a result in the same form as simulated.
 func said(t *testing.T, u Upcoming) string {
 	t.Helper()
 	out, sums := map[string]string{}, map[string]int64{}
@@ -182,7 +182,8 @@ func TestUpcomingIsWhatDaysComeTo(t *testing.T) {
 		if got := said(t, u); got != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
-		// A control: the simulation notices if a foreign payment is taken from an account.
+		// The control: the simulation notices if a payment in another currency is subtracted from
+		// an account.
 		for i, e := range expected {
 			at := slices.IndexFunc(accounts, func(a account.Account) bool { return a.ID == e.AccountID })
 			expected[i].Currency = accounts[at].Currency
@@ -196,7 +197,7 @@ func TestUpcomingIsWhatDaysComeTo(t *testing.T) {
 	}
 }
 
-// The order of what is read does not matter.
+// The order of the input does not matter.
 func TestUpcomingHasOneOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 9))
@@ -218,8 +219,8 @@ func TestUpcomingHasOneOrder(t *testing.T) {
 	}
 }
 
-// As many recurring payments as a household can have, all weekly for a year, make an answer of a
-// bounded size, whose sums are whole.
+// With the most recurring payments that a household can have, all weekly for a year, the result has
+// a limited size. Its sums still count all payments.
 func TestUpcomingIsBounded(t *testing.T) {
 	t.Parallel()
 	a := account.Account{ID: id.New(), Type: "depository", Currency: "EUR", BalanceMethod: "transactions"}
@@ -257,7 +258,7 @@ func TestUpcomingIsBounded(t *testing.T) {
 	}
 }
 
-// The schema of get_finances names the views that there are.
+// The schema of get_finances lists exactly the views that exist.
 func TestEveryViewIsThere(t *testing.T) {
 	t.Parallel()
 	schema := op.SchemaOf[FinancesRequest]()

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// How many categories and tags a tool is shown at most.
+// The most categories and tags that a tool returns.
 const (
 	toolYearCategories = 60
 	toolYearTags       = 25
@@ -29,9 +29,9 @@ type YearRequest struct {
 	Year int `json:"year" minimum:"1900" maximum:"2999" doc:"The calendar year" example:"2026"`
 }
 
-// A Year is a calendar year in totals, beside the year before. It counts what a summary counts, and
-// currencies are never mixed. A year that is not over is compared with the same days of the year
-// before.
+// A Year holds the totals of a calendar year and of the year before. It counts what a summary
+// counts, and amounts in different currencies are never added up. The current year is compared with
+// the same days of the year before.
 type Year struct {
 	Year       int            `json:"year"`
 	Period     ComparedDays   `json:"period" doc:"The days that were counted: until today if the year is not over"`
@@ -52,7 +52,7 @@ type YearSums struct {
 	Count    int64       `json:"count" doc:"How many transactions"`
 }
 
-// A YearTotal is the totals of a year in one currency.
+// A YearTotal holds the totals of a year in one currency.
 type YearTotal struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	YearSums
@@ -79,7 +79,7 @@ type YearTag struct {
 	YearLine
 }
 
-// A YearLine is the figures of a category or tag.
+// A YearLine holds the figures of a category or tag.
 type YearLine struct {
 	Months   []money.Total `json:"months,omitempty" doc:"January to December"`
 	Total    money.Total   `json:"total" doc:"Of a tag: money out minus money in"`
@@ -87,7 +87,7 @@ type YearLine struct {
 	Count    int64         `json:"count" doc:"How many transactions in the year"`
 }
 
-// A YearLeft is what totals of one currency leave out.
+// A YearLeft is what the totals of one currency leave out.
 type YearLeft struct {
 	Currency money.Currency `json:"iso_currency_code" db:"currency"`
 	MoneyIn  money.Total    `json:"money_in" db:"money_in"`
@@ -95,13 +95,13 @@ type YearLeft struct {
 	Count    int64          `json:"count" db:"count"`
 }
 
-// A YearExcluded is what somebody left out of totals for one reason.
+// A YearExcluded sums up the transactions that somebody left out of totals for one reason.
 type YearExcluded struct {
 	Reason string `json:"excluded_reason" db:"excluded_reason" enum:"reimbursed,duplicate,other"`
 	YearLeft
 }
 
-// Year adds a calendar year up.
+// Year adds up a calendar year.
 func (t *Totals) Year(ctx context.Context, q pg.Querier, in YearRequest) (Year, error) {
 	standing, err := Stand(ctx, q)
 	if err != nil {
@@ -168,7 +168,8 @@ type yearBook struct {
 	err   error // the first sum that was out of range
 }
 
-// A yearKey is a category on one side; the zero id is for money without a category.
+// A yearKey is a category, either for income or for spending. The zero id stands for money without
+// a category.
 type yearKey struct {
 	income   bool
 	category id.ID
@@ -191,15 +192,16 @@ func (y *yearBook) name(ctx context.Context, q pg.Querier, groups []Group) error
 	return err
 }
 
-// A yearSide is a group's amount on one side: money in of income, or money out of spending.
+// A yearSide is a group's amount on one side: income or spending.
 type yearSide struct {
 	yearKey
 	amount money.Total
 	count  int64
 }
 
-// sides divides a group. Money without a category serves no one purpose, so what came in and what
-// went out are not netted against each other; its transactions count where most of the money is.
+// sides divides a group into income and spending. Money in and money out without a category stay
+// separate, because nothing says that they belong together. The number of transactions counts on
+// the side with the larger amount.
 func (y *yearBook) sides(g Group) []yearSide {
 	ref := g.IDs["category"]
 	if ref == nil {
@@ -254,7 +256,7 @@ func (y *yearBook) total(c money.Currency) *YearTotal {
 	return s
 }
 
-// enter adds one side to the sums of a year.
+// enter adds a yearSide to the sums of a year.
 func (y *yearBook) enter(s *YearSums, side yearSide) {
 	if side.income {
 		y.add(&s.Income, side.amount)
@@ -266,8 +268,8 @@ func (y *yearBook) enter(s *YearSums, side yearSide) {
 	s.Count += side.count
 }
 
-// take adds up the groups of the year by month, those of the days to compare with, and those of the
-// whole year before by month.
+// take adds up three lists of groups: those of the year by month, those of the days to compare
+// with, and those of the whole year before by month.
 func (y *yearBook) take(now, before, earlier []Group) {
 	for _, g := range now {
 		at := monthOf(g)
@@ -299,18 +301,18 @@ func (y *yearBook) take(now, before, earlier []Group) {
 	}
 }
 
-// monthOf is the month of a group by month, from 0.
+// monthOf returns the month of a group, starting at 0.
 func monthOf(g Group) int {
 	month := g.Keys["month"]
 	if month == nil {
 		return 0
 	}
 	_, name, _ := strings.Cut(month.Plain(), "-")
-	n, _ := strconv.Atoi(name) // as to_char wrote it
+	n, _ := strconv.Atoi(name) // to_char wrote the number
 	return max(n, 1) - 1
 }
 
-// write puts the figures in order: by currency, then the largest first.
+// write adds the figures to the result, sorted by currency and then the largest first.
 func (y *yearBook) write(out *Year) {
 	for _, s := range y.sums {
 		out.Totals = append(out.Totals, *s)
@@ -342,7 +344,7 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-// yearTags adds up the tags of a year, beside those of the days before.
+// yearTags adds up the tags of a year, together with those of the days to compare with.
 func (t *Totals) yearTags(ctx context.Context, q pg.Querier, now, before SummaryRequest) ([]YearTag, error) {
 	type key struct {
 		tag      string
@@ -374,7 +376,7 @@ func (t *Totals) yearTags(ctx context.Context, q pg.Querier, now, before Summary
 	}
 	out := make([]YearTag, 0, len(lines))
 	for k, l := range lines {
-		if k.tag != ledger.NeedsReview { // says nothing about a year
+		if k.tag != ledger.NeedsReview { // the tag has no meaning for a year
 			out = append(out, YearTag{k.tag, k.currency, *l})
 		}
 	}
@@ -384,7 +386,7 @@ func (t *Totals) yearTags(ctx context.Context, q pg.Querier, now, before Summary
 	return out, y.err
 }
 
-// yearTransfers is what the totals would hold more with transfers.
+// yearTransfers returns what the totals leave out because it is a transfer.
 func (t *Totals) yearTransfers(ctx context.Context, q pg.Querier, request SummaryRequest,
 	counted []SummaryTotal,
 ) ([]YearLeft, error) {
@@ -412,7 +414,8 @@ func (t *Totals) yearTransfers(ctx context.Context, q pg.Querier, request Summar
 	return out, err
 }
 
-// ofYear is the view of a year for a model: without the months of tags, and the largest lines.
+// ofYear returns a year for a model: only the largest categories and tags, and no amounts by month
+// for any of them.
 func (t *Totals) ofYear(ctx context.Context, q pg.Querier, in FinancesRequest) (Finances, error) {
 	now, err := today(ctx, q)
 	if err != nil {

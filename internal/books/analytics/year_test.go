@@ -9,9 +9,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// newYears returns the totals of three years: two currencies, a leap day, the first and the last
-// days, income, a refund, transfers of both kinds, a duplicate, something left out, a hidden
-// account, tags, something deleted, and rows without a category.
+// newYears returns the totals of three years. The transactions include two currencies, a leap day,
+// first and last days of years, income, a refund, both kinds of transfers, a duplicate, an excluded
+// one, a hidden account, tags, a deleted one, and some without a category.
 func newYears(t *testing.T) (*Totals, *pg.DB) {
 	t.Helper()
 	totals, db := newTotals(t)
@@ -59,7 +59,7 @@ func newYears(t *testing.T) (*Totals, *pg.DB) {
 	return totals, db
 }
 
-// yearTruth are the lines of a year, by independent sums over the rows.
+// yearTruth calculates the lines of a year independently, by sums over the rows.
 const yearTruth = `
 	with r as (
 		select t.*, coalesce(p.kind, c.kind, '') as kind, c.slug, extract(month from t.date)::int as month,
@@ -113,7 +113,7 @@ func (y Year) lines() []string {
 	return lines
 }
 
-// A year's lines are the sums of its rows, in each currency, and its totals are the sums of its
+// A year's lines are the sums of its rows in each currency, and its totals are the sums of its
 // lines.
 func TestYear(t *testing.T) {
 	t.Parallel()
@@ -171,7 +171,7 @@ func TestYear(t *testing.T) {
 	}
 }
 
-// What a year leaves out is counted beside it.
+// A year also counts what its totals leave out.
 func TestYearLeftOut(t *testing.T) {
 	t.Parallel()
 	totals, db := newYears(t)
@@ -202,7 +202,7 @@ func TestYearLeftOut(t *testing.T) {
 	}
 }
 
-// On a leap day the year before is compared up to its last day of February.
+// On a leap day, the year before is compared up to the last day of its February.
 func TestYearOnLeapDay(t *testing.T) {
 	t.Parallel()
 	first, last := date(t, "2024-01-01"), date(t, "2024-12-31")

@@ -18,8 +18,8 @@ type Categories struct {
 	users []User
 }
 
-// New returns a Filing. Before a category is deleted, its users report how much they use it; in a
-// merge they move to its replacement.
+// New returns Categories with these users. Before a category is deleted, its users report how much
+// they use it. In a merge they move their references to the replacement.
 func New(users ...User) *Categories {
 	return &Categories{users: append([]User{mappings{}}, users...)}
 }
@@ -117,8 +117,8 @@ func (mappings) read(ctx context.Context, q pg.Querier, categories []id.ID) (map
 	return out, err
 }
 
-// apply sets the mappings in each entry's list to its category. A mapping that left a category is
-// in the list of the category that it moved to.
+// apply sets the mappings in each entry's list to its category. A mapping that moved to another
+// category is in that category's list.
 func (mappings) apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
 	var ids []id.ID
 	var lists []string

@@ -50,8 +50,8 @@ func (f *Categories) mergeRecorded(ctx context.Context, tx pg.Tx, m merge) error
 	return err
 }
 
-// withSubcategories returns categories and their subcategories, which are all that a merge or an
-// import may touch.
+// withSubcategories returns categories and their subcategories. A merge or an import changes only
+// these.
 func (f *Categories) withSubcategories(ctx context.Context, q pg.Querier, ids []id.ID) ([]id.ID, error) {
 	return pg.Values[id.ID](ctx, q, `select id from category where deleted_at is null
 		and (id = any($1) or parent_id = any($1)) order by id`, ids)
@@ -81,9 +81,9 @@ func (f *Categories) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]jou
 	if err != nil {
 		return nil, err
 	}
-	// A second pass moves references that others store meanwhile. Locking the categories first
-	// would be shorter, but it could deadlock with a caller that has locked a transaction and waits
-	// for its category.
+	// A second pass moves references that other calls stored in the meantime. Locking the
+	// categories first would be shorter, but it could deadlock with a caller that has locked a
+	// transaction and waits for its category.
 	entries, err := f.move(ctx, tx, from, into)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,8 @@ func (p *plan) differs(l *line) bool {
 		o.Archived != w.Hidden || p.parent[w.Slug] != l.parent
 }
 
-// placed sets the category's parent, which the same file may create, or its kind.
+// placed sets the category's parent, or its kind if it has no parent. The same file may create the
+// parent.
 func (p *plan) placed(l *line) *newValues {
 	w := &l.want
 	switch {
@@ -139,16 +140,16 @@ func columns(rows []*newValues) pg.Args {
 	n := len(rows)
 	ids, shorts, slugs, names := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n)
 	parents, kinds := make([]*id.ID, n), make([]*string, n)
-	icons, colours, sorts, hidden := make([]string, n), make([]string, n), make([]int, n), make([]bool, n)
+	icons, colors, sorts, hidden := make([]string, n), make([]string, n), make([]int, n), make([]bool, n)
 	usual := make([]string, n)
 	for i, r := range rows {
 		ids[i], shorts[i], slugs[i] = r.ID, r.ID.Short(), r.Slug
 		names[i], parents[i], kinds[i] = r.Name, r.Parent, r.Kind
-		icons[i], colours[i], sorts[i], hidden[i], usual[i] = r.Icon, r.Color, r.SortOrder, r.Hidden, colorOf(r.Slug)
+		icons[i], colors[i], sorts[i], hidden[i], usual[i] = r.Icon, r.Color, r.SortOrder, r.Hidden, colorOf(r.Slug)
 	}
 	return pg.Args{
 		"ids": ids, "shorts": shorts, "slugs": slugs, "names": names, "parents": parents, "kinds": kinds,
-		"icons": icons, "colours": colours, "sorts": sorts, "hidden": hidden, "usual": usual,
+		"icons": icons, "colors": colors, "sorts": sorts, "hidden": hidden, "usual": usual,
 	}
 }
 
@@ -164,9 +165,9 @@ func (f *Categories) insert(ctx context.Context, tx pg.Tx, rows []*newValues) er
 		_, err := pg.Exec(ctx, tx, `
 			insert into category (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden)
 			select v.id, v.short_id, v.slug, v.display_name, v.parent_id, v.kind, v.icon,
-				coalesce(nullif(lower(v.color), ''), nullif(p.color, ''), v.usual), v.sort_order, v.hidden -- without a colour it has its primary's
+				coalesce(nullif(lower(v.color), ''), nullif(p.color, ''), v.usual), v.sort_order, v.hidden -- without a color it has its primary's
 			from unnest(@ids::uuid[], @shorts::text[], @slugs::text[], @names::text[], @parents::uuid[],
-				@kinds::text[], @icons::text[], @colours::text[], @sorts::int[], @hidden::bool[], @usual::text[])
+				@kinds::text[], @icons::text[], @colors::text[], @sorts::int[], @hidden::bool[], @usual::text[])
 				v (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden, usual)
 			left join category p on p.id = v.parent_id`, columns(rows))
 		return err
@@ -186,7 +187,7 @@ func (f *Categories) rewrite(ctx context.Context, tx pg.Tx, rows []*newValues) e
 		update category c set
 			display_name = v.display_name, parent_id = v.parent_id, kind = v.kind, icon = v.icon, color = v.color,
 			sort_order = v.sort_order, hidden = v.hidden, updated_at = clock_timestamp()
-		from unnest(@ids::uuid[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colours::text[],
+		from unnest(@ids::uuid[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colors::text[],
 			@sorts::int[], @hidden::bool[])
 			v (id, display_name, parent_id, kind, icon, color, sort_order, hidden)
 		where c.id = v.id`, columns(rows))

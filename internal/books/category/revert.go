@@ -22,8 +22,8 @@ func (t tree) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return t.Definition.Lock(ctx, tx, ids)
 }
 
-// Apply implements journal.Subject. Mappings come first: a category can be deleted only if nothing
-// is mapped to it.
+// Apply implements journal.Subject. It sets mappings first, because a category can be deleted only
+// if nothing is mapped to it.
 func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var filed, records []journal.Entry
 	for _, e := range entries {
@@ -46,8 +46,8 @@ func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]j
 	return t.Definition.Apply(ctx, tx, records)
 }
 
-// Make creates the categories of a plan. Their position is set when they come into use, because
-// their parents may not fit until then.
+// Make creates the categories of a plan. Their parent is set when they come into use, because
+// before that the parent may not fit.
 func (t tree) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
 	placed := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
@@ -64,8 +64,8 @@ func (t tree) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error 
 	return t.Definition.Make(ctx, tx, placed)
 }
 
-// forsake detaches deleted categories from these parents, which may become subcategories
-// themselves. If a deleted category is restored, its record has its position.
+// forsake detaches deleted categories from these parents, because the parents may become
+// subcategories themselves. If a deleted category is restored, its journal record has its parent.
 func forsake(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `update category set parent_id = null, kind = 'expense'
 		where parent_id = any($1) and deleted_at is not null`, ids)

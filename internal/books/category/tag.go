@@ -219,7 +219,7 @@ func (f *Categories) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, 
 	return after, err
 }
 
-// DeleteTag deletes a tag. Its slug becomes free.
+// DeleteTag deletes a tag. Another tag can then use its slug.
 func (f *Categories) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted, error) {
 	t, err := f.lockTag(ctx, tx, in.Slug)
 	if err != nil {
@@ -244,7 +244,7 @@ func tagged(ctx context.Context, q pg.Querier, tags []id.ID) (int, error) {
 		where g.tag_id = any($1) and g.present and t.deleted_at is null`, tags)
 }
 
-// oneName returns the name from either of its two fields.
+// oneName returns the name from name or display_name, which mean the same.
 func oneName(name, displayName *string) (*string, error) {
 	switch {
 	case name == nil:

@@ -126,8 +126,8 @@ func (f *Categories) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, u
 		if err := f.rewrite(ctx, tx, updated); err != nil || len(merges) == 0 {
 			return err
 		}
-		// A merge may lead into a category that was just created, so both sides are read again with
-		// their ids.
+		// A merge may lead to a category that this import created. So both sides are read again,
+		// with their ids.
 		now, err := f.all(ctx, tx)
 		if err != nil {
 			return err
@@ -246,7 +246,7 @@ func (p *plan) read(tsv string) {
 	}
 }
 
-var colour = regexp.MustCompile(`^(#[0-9a-fA-F]{6})?$`)
+var hexColor = regexp.MustCompile(`^(#[0-9a-fA-F]{6})?$`)
 
 func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 	given, _ := cell("slug")
@@ -296,15 +296,15 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 	if len([]rune(l.want.Icon)) > 64 || !op.IsLine(l.want.Icon) {
 		p.fault(number, errs.ValidationError, "icon must be one line of at most 64 characters")
 	}
-	if !colour.MatchString(l.want.Color) {
+	if !hexColor.MatchString(l.want.Color) {
 		p.fault(number, errs.ValidationError, "color must be a hex color such as #16a34a, or empty")
 	}
 	p.lines = append(p.lines, l)
 	p.bySlug[slug] = l
 }
 
-// cell returns a value that is safe in a spreadsheet. A value that a spreadsheet would execute gets
-// a leading quote, and so does a value that looks as if it had one.
+// cell returns a value that is safe in a spreadsheet. A value that a spreadsheet would run as a
+// formula gets a leading quote. A value that already looks quoted gets another one.
 func cell(v string) string {
 	if c := text.Cell(v); uncell(c) == v {
 		return c

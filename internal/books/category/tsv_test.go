@@ -24,7 +24,7 @@ func importing(ctx context.Context, t interface{ Fatal(...any) }, db *pg.DB, tsv
 	return out
 }
 
-// An unedited export imports as unchanged, down to the last cell.
+// Importing an unedited export changes nothing, in any cell.
 func TestExportIsTheImportsIdentity(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

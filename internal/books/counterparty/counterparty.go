@@ -267,8 +267,8 @@ func checkURLs(website, logo *string) error {
 }
 
 // Delete leaves a tombstone, which a revert removes. It fails if any transaction is linked to the
-// counterparty. Counterparties that were merged into it are deleted with it, because they lead
-// nowhere else.
+// counterparty. Counterparties that were merged into it are deleted with it, because they stand for
+// no other counterparty.
 func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	p, err := lock(ctx, tx, in.ID)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Gathering is counterparties that become one.
+// A Gathering asks to merge several counterparties into one.
 type Gathering struct {
-	ID   *string // the one, by its id
-	Name *string // or by its name: one that has it, else the first of From gets it, else a new one
-	From []id.ID // those that become part of it
+	ID   *string // the id of the counterparty to merge into
+	Name *string // or its name; if no counterparty has it, the first of From is renamed, or a new one is created
+	From []id.ID // the counterparties that are merged into it
 }
 
-// Gather makes several counterparties one. It returns that one, and the entries for its caller to
-// record.
+// Gather merges several counterparties into one. It returns that one, and the entries for its
+// caller to record.
 func (c *Counterparties) Gather(ctx context.Context, tx pg.Tx, in Gathering) (Counterparty, []journal.Entry, error) {
 	if err := definition.Lock(ctx, tx, in.From); err != nil {
 		return Counterparty{}, nil, err
@@ -53,7 +53,7 @@ func (c *Counterparties) Gather(ctx context.Context, tx pg.Tx, in Gathering) (Co
 	return into, entries, nil
 }
 
-// chosen returns the counterparty that the others become part of.
+// chosen returns the counterparty into which the others are merged.
 func chosen(ctx context.Context, tx pg.Tx, in Gathering) (Counterparty, []journal.Entry, error) {
 	if in.ID != nil {
 		p, err := keep(ctx, tx, *in.ID)
@@ -67,7 +67,8 @@ func chosen(ctx context.Context, tx pg.Tx, in Gathering) (Counterparty, []journa
 	if len(in.From) == 0 || err == nil && taken != in.From[0] {
 		return named(ctx, tx, *in.Name)
 	}
-	// The name is free, or the first has it in another spelling.
+	// Rename the first one. No other counterparty has the name; the first may have it in another
+	// spelling.
 	var p Counterparty
 	entries, err := definition.Around(ctx, tx, in.From[:1], journal.Source(op.ActorOf(ctx)), func() (err error) {
 		p, err = pg.One[Counterparty](ctx, tx, `update counterparty set name = $2, updated_at = clock_timestamp()

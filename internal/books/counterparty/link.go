@@ -151,9 +151,9 @@ func (c *Counterparties) Assign(ctx context.Context, tx pg.Tx, in AssignCounterp
 	return AssignedCounterparty{out, len(made) > 0}, err
 }
 
-// named returns the counterparty of that name, or the one that it was merged into. An unknown name
-// creates a counterparty, with its entry. If several callers bring the same new name, one creates
-// it and the others wait.
+// named returns the counterparty of that name, or the one that it was merged into. For an unknown
+// name it creates a counterparty and returns its entry. If several callers use the same new name at
+// the same time, one creates the counterparty and the others wait.
 func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.Entry, error) {
 	p, err := insert(ctx, tx, pg.Args{"name": name, "website": nil, "logo": nil, "category": nil, "mcc": nil})
 	if err == nil {

@@ -2,7 +2,6 @@ package counterparty
 
 import (
 	"context"
-	"slices"
 
 	"coffer/internal/books/category"
 	"coffer/internal/books/journal"
@@ -20,8 +19,8 @@ type MergeCounterparty struct {
 }
 
 // Merge moves all transactions of one counterparty to another, and returns the other one. The first
-// stays readable and leads to the other; so do counterparties that were merged into the first
-// before.
+// one can still be read and names the other as its replacement. So do counterparties that were
+// merged into the first one earlier.
 func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterparty) (Counterparty, error) {
 	from, into, err := lockBoth(ctx, tx, in)
 	if err != nil {
@@ -76,17 +75,17 @@ func lockBoth(ctx context.Context, tx pg.Tx, in MergeCounterparty) (from, into C
 	return from, into, pg.Named(err, "into", "counterparty", lists)
 }
 
-// move links all transactions of one counterparty to another, deleted ones included. A merge is not
-// a decision about each transaction, so the source of each link stays, and links that a person set
-// are moved too.
+// move links all transactions of one counterparty to another, including deleted ones. A merge does
+// not decide about single transactions, so the source of each link stays, and links that a person
+// set are moved too.
 func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) ([]journal.Entry, error) {
 	type binding struct {
 		ID     id.ID   `db:"id"`
 		Source *string `db:"counterparty_source"`
 	}
-	// Two queries, because each has a partial index. A separate statement locks the rows and reads
-	// nothing else. A statement that waits for someone's edit rechecks only that row, and with both
-	// queries in it, it could miss the row.
+	// Two queries, because each has a partial index. A separate statement locks the rows. A
+	// statement that waits for an edit rechecks only the locked row, so one statement with both
+	// queries could miss the row.
 	ids, err := pg.Values[id.ID](ctx, tx, `
 		select id from transaction where counterparty_id = $1 and deleted_at is null union all select id
 			from transaction where counterparty_id = $1 and deleted_at is not null`, from)
@@ -108,9 +107,9 @@ func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) (
 }
 
 // fits returns the counterparties that cannot be set to the recorded state. A restored merge must
-// not lead to a counterparty that was merged or deleted since, nor start from one that others lead
-// to. Neither a merge nor a deletion may leave transactions behind, because nobody would see them.
-// The category must exist.
+// not lead to a counterparty that was merged or deleted since. It must not start from a
+// counterparty into which others were merged. Neither a merge nor a deletion may leave transactions
+// behind, because nobody would see them. The category must exist.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
@@ -141,16 +140,7 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 				exists (select from counterparty p where p.canonical_id = v.id and p.id <> all($1)
 					and p.deleted_at is null)
 				or exists (select from transaction t where t.counterparty_id = v.id))`, ids, records)
-	if err != nil {
-		return nil, err
-	}
-	var left []journal.Skipped
-	for _, e := range entries {
-		if slices.Contains(astray, e.SubjectID) {
-			left = append(left, journal.Skip(e, "conflict"))
-		}
-	}
-	return left, nil
+	return journal.Conflicts(entries, astray), err
 }
 
 // A CategoryUser moves the categories of counterparties when a category is merged.
@@ -158,14 +148,14 @@ type CategoryUser struct{}
 
 var _ category.User = CategoryUser{}
 
-// Uses implements filing.CategoryUser.
+// Uses implements [category.User].
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
 	n, err := pg.Value[int64](ctx, tx, `select count(*) from counterparty
 		where category_id = $1 and deleted_at is null`, category)
 	return n, "counterparties", err
 }
 
-// Move implements filing.CategoryUser.
+// Move implements [category.User].
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from counterparty where category_id = any($1)
 		order by id for update`, from)

@@ -19,7 +19,7 @@ type Assigned struct {
 }
 
 // Assign resolves all references of rules at once, and creates counterparties for unknown names.
-// They cannot be deleted until the transaction ends.
+// None of the counterparties can be deleted until the transaction ends.
 func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigned, error) {
 	out := Assigned{ByID: map[id.ID]id.ID{}, ByName: map[string]id.ID{}}
 	heads, err := ledger.Heads(ctx, tx, ids)
@@ -31,7 +31,8 @@ func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigne
 		if len(out.ByName) == len(names) {
 			break
 		}
-		// A counterparty that another call was deleting or renaming is created again after that.
+		// If another call is deleting or renaming a counterparty, byName waits for that call and
+		// then creates the counterparty again.
 		if err := out.byName(ctx, tx, names); err != nil {
 			return out, err
 		}
@@ -67,8 +68,8 @@ func (a *Assigned) byName(ctx context.Context, tx pg.Tx, names []string) error {
 	return err
 }
 
-// make creates counterparties for unknown names. If several callers bring the same name, one
-// creates it and the others wait.
+// make creates counterparties for unknown names. If several callers use the same name at the same
+// time, one creates the counterparty and the others wait.
 func (a *Assigned) make(ctx context.Context, tx pg.Tx, names []string) error {
 	var made []id.ID
 	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {

@@ -58,8 +58,8 @@ func (d *Desk) inCharges(ctx context.Context, q pg.Querier, from pg.Date, accoun
 	return out, nil
 }
 
-// charges reads the posted transactions since a day, of at least that amount. Wordings are read by
-// themselves: joining them would leave the plan to statistics.
+// charges reads the posted transactions since a day with at least that amount. It reads wordings
+// separately, because with a join the plan would depend on statistics.
 func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID, least string) ([]charge, error) {
 	known := &recurring.Wordings{}
 	if err := known.Read(ctx, q); err != nil {
@@ -82,9 +82,9 @@ func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID,
 	var currency string
 	var counterparty *id.ID
 	var wording int32
-	back := map[int]int32{} // the wordings of money in, by the places of their rows
+	back := map[int]int32{} // the wordings of money in, by index in out
 
-	places := []any{&c.ID, &c.Account, &currency, &c.Day, &c.Cents, &counterparty, &wording} // once for all rows
+	places := []any{&c.ID, &c.Account, &currency, &c.Day, &c.Cents, &counterparty, &wording} // reused for all rows
 	for rows.Next() {
 		if err := rows.Scan(places...); err != nil {
 			return nil, fmt.Errorf("read a charge: %w", err)
@@ -113,7 +113,8 @@ func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID,
 	return out, asBought(ctx, q, out, back)
 }
 
-// seriesOf returns of which series a transaction is, and whether that comes monthly or less often.
+// seriesOf returns a function that maps a transaction to its series, and reports whether the series
+// is monthly or less frequent.
 func seriesOf(ctx context.Context, q pg.Querier) (func(id.ID) (id.ID, bool, bool), error) {
 	type row struct {
 		Transaction id.ID `db:"transaction_id"`
@@ -132,7 +133,8 @@ func seriesOf(ctx context.Context, q pg.Querier) (func(id.ID) (id.ID, bool, bool
 	return func(u id.ID) (id.ID, bool, bool) { r, known := of[u]; return r.Series, r.Monthly, known }, err
 }
 
-// withoutKnown leaves out first charges of payees that had one before the days that were read.
+// withoutKnown leaves out first charges of payees that already had a charge before the days that
+// were read.
 func withoutKnown(ctx context.Context, q pg.Querier, since pg.Date, sights []sight) ([]sight, error) {
 	var ids []id.ID
 	for _, s := range sights {

@@ -10,8 +10,8 @@ import (
 )
 
 // OpenFindings returns how many findings from the last 90 days are open, by kind. It must be cheap,
-// because every overview asks for it: findings among transactions are counted as of the last
-// recount, everything else as it is now.
+// because every overview calls it. So the number of findings among transactions is that of the last
+// recount; everything else is current.
 func OpenFindings(ctx context.Context, q pg.Querier, accounts *account.Register) (map[FindingKind]int64, error) {
 	from, err := findingsFrom(ctx, q)
 	if err != nil {
@@ -48,12 +48,13 @@ func OpenFindings(ctx context.Context, q pg.Querier, accounts *account.Register)
 	return out, err
 }
 
-// findingsFrom is the day from which on findings are listed if nobody asks for another one.
+// findingsFrom returns the default first day of lists of findings.
 func findingsFrom(ctx context.Context, q pg.Querier) (pg.Date, error) {
 	return pg.Value[pg.Date](ctx, q, `select (now() at time zone time_zone)::date - $1::int from setting`, findingDays)
 }
 
-// Recount stores what is found among the transactions now, if a sweep noted that they changed.
+// Recount stores the current findings among transactions, if a sweep recorded that the transactions
+// changed.
 func (d *Desk) Recount(ctx context.Context, tx pg.Tx) error {
 	swept, err := recurring.TakeSwept(ctx, tx)
 	if err != nil || !swept {

@@ -10,8 +10,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The overview counts the findings of the list: after a recount of new transactions, and at once
-// after a decision.
+// The overview counts the findings that the list shows: new transactions after a recount, and
+// decisions at once.
 func TestOpenFindingsAreThoseOfTheList(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -39,7 +39,7 @@ func TestOpenFindingsAreThoseOfTheList(t *testing.T) {
 	if want[duplicate] == 0 || want[refund] == 0 || want[unusual] == 0 {
 		t.Fatalf("the shop has only %v", want)
 	}
-	// A control: before the recount nothing of this is known.
+	// The control: before the recount these findings are not counted.
 	if got := counted(); got[duplicate]+got[refund]+got[unusual] > 0 {
 		t.Fatalf("%v without a recount", got)
 	}
@@ -69,7 +69,7 @@ func TestOpenFindingsAreThoseOfTheList(t *testing.T) {
 	if got := counted(); !maps.Equal(got, listed()) || got[unusual] != want[unusual]-1 {
 		t.Errorf("%v after a dismissal, %v before", got, want)
 	}
-	// Dismissals are not part of the books; a category is.
+	// The canonical hash covers categories, but not dismissals.
 	if hash() != before {
 		t.Error("a dismissal changed the canonical form of the books")
 	}
@@ -78,7 +78,7 @@ func TestOpenFindingsAreThoseOfTheList(t *testing.T) {
 	if hash() == before {
 		t.Error("a category did not change the canonical form of the books")
 	}
-	// Without a change nothing is counted again.
+	// Without a change there is no recount.
 	h.exec(`delete from sighting`)
 	h.do(h.Recount)
 	if got := counted(); got[duplicate] != 0 {

@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// A Desk has one household's findings and its decisions about them.
+// A Desk holds one household's findings and its decisions about them.
 type Desk struct {
 	db        *pg.DB
 	books     *ledger.Books
@@ -31,8 +31,8 @@ func New(db *pg.DB, books *ledger.Books, accounts *account.Register, payments *r
 // Subjects returns the subjects that reverts restore.
 func (d *Desk) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
-// Tasks returns the timed work of findings: they are counted a minute after recurring payments were
-// swept.
+// Tasks returns the timed work of findings: a recount, a minute after a sweep of recurring
+// payments.
 func (d *Desk) Tasks() []schedule.Task {
 	return []schedule.Task{{
 		Name: "finding", Fault: "findings not counted",
@@ -48,8 +48,8 @@ func (d *Desk) Tasks() []schedule.Task {
 	}}
 }
 
-// dayOf is a moment's day since 1970.
+// dayOf returns the number of days since 1970.
 func dayOf(t time.Time) int { return int(t.Unix() / 86400) }
 
-// date is the day with that number.
+// date returns the day with that number.
 func date(day int) pg.Date { return pg.Day(time.Unix(int64(day)*86400, 0).UTC()) }

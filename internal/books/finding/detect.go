@@ -11,14 +11,14 @@ import (
 
 // Thresholds of findings, in cents of their currency and in days.
 const (
-	duplicateLeast = 10_00 // smaller equal charges are two coffees
+	duplicateLeast = 10_00 // smaller equal charges are normal, such as two coffees
 	duplicateDays  = 3
 	refundDays     = 60
-	unusualTimes   = 3 // the 90th percentile of a payee's charges
+	unusualTimes   = 3 // times the 90th percentile of that payee's charges
 	unusualMore    = 20_00
 	unusualCharges = 6
 	yearDays       = 365
-	knownDays      = 90 // of books before a payee can be called new
+	knownDays      = 90 // days of books that are required before a payee can be called new
 )
 
 // A charge is a posted transaction as the search for findings sees it.
@@ -26,32 +26,32 @@ type charge struct {
 	ID       id.ID
 	Account  id.ID
 	Currency string
-	Day      int   // since 1970
+	Day      int   // days since 1970
 	Cents    int64 // positive is money out
 	Party    id.Key
 }
 
-// A sight is what the search saw in some transactions.
+// A sight is something that the search found in some transactions.
 type sight struct {
 	kind   FindingKind
 	reason FindingReason
-	rows   []charge // the charge that it is about comes first
-	usual  int64    // cents; 0 if nothing is usual
+	rows   []charge // the charge that the finding is about comes first
+	usual  int64    // the payee's usual charge in cents; 0 if there is none
 }
 
-// A search looks for findings among charges. It is pure: no database, no clock.
+// A search looks for findings among charges. It is pure: it uses no database and no clock.
 type search struct {
-	from   int // the first day whose transactions are looked at; those before are for comparison
+	from   int // the first day with findings; charges before it are only for comparison
 	begins int // the first day of the books
 	series func(id.ID) (series id.ID, monthly, known bool)
 
 	// Tests turn these off to show their effect.
-	unequal bool // an equal purchase does not come first
-	anyYear bool // other equal charges do not matter
-	alone   bool // a regular payment is not a reason
+	unequal bool // do not prefer an equal purchase
+	anyYear bool // ignore other equal charges in the year
+	alone   bool // ignore regular payments
 }
 
-// find returns what it sees of those kinds. It sorts the charges.
+// find returns findings of those kinds. It sorts rows.
 func (s search) find(rows []charge, kinds ...FindingKind) []sight {
 	slices.SortFunc(rows, func(a, b charge) int {
 		return cmp.Or(cmp.Compare(a.Party, b.Party), cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Day, b.Day),
@@ -83,8 +83,8 @@ func (s search) find(rows []charge, kinds ...FindingKind) []sight {
 	return out
 }
 
-// duplicates returns the pairs of equal charges within few days that stand alone in their year, or
-// that are of one recurring payment.
+// duplicates returns pairs of equal charges within a few days. Either the payee has no other equal
+// charge within a year of them, or both belong to one recurring payment.
 func (s search) duplicates(group []charge) []sight {
 	type key struct {
 		account id.ID
@@ -110,15 +110,16 @@ func (s search) duplicates(group []charge) []sight {
 				out = append(out, sight{duplicate, sameAmount, []charge{b, a}, 0})
 			case s.doubled(a, b) || !s.alone && comesBack(rows, i):
 				out = append(out, sight{duplicate, inSeries, []charge{b, a}, 0})
-				i++ // the next pair would be this charge and a third
+				i++ // the next pair would consist of this charge and a third one
 			}
 		}
 	}
 	return out
 }
 
-// doubled reports whether two equal charges are one payment of a series: both are in it, or one is
-// and the other is in none. Two series are two contracts.
+// doubled reports whether two equal charges belong to one payment of a series: both are in the same
+// series, or one is in a monthly or less frequent series and the other in none. Charges in two
+// series belong to two contracts.
 func (s search) doubled(a, b charge) bool {
 	one, monthly, known := s.series(a.ID)
 	two, also, other := s.series(b.ID)
@@ -128,8 +129,8 @@ func (s search) doubled(a, b charge) bool {
 	return monthly || also
 }
 
-// comesBack reports whether the equal charges around a pair, in the year before and after it, come
-// back monthly or less often: a double charge can hide a short series from the detection.
+// comesBack reports whether the equal charges in the year before and after a pair come back monthly
+// or less often. A double charge can keep the detection from finding a short series.
 func comesBack(rows []charge, pair int) bool {
 	for i := 1; i < len(rows); i++ {
 		near := rows[i].Day >= rows[pair-1].Day-yearDays && rows[i-1].Day <= rows[pair].Day+yearDays
@@ -144,11 +145,11 @@ func comesBack(rows []charge, pair int) bool {
 	return true
 }
 
-// refunds returns money that a payee gave back, with its purchase: one of the same amount first,
-// else the nearest one that is large enough.
+// refunds returns money that a payee gave back, with its purchase: the newest purchase of the same
+// amount, or else the newest one that is large enough.
 func (s search) refunds(group []charge) []sight {
 	var out []sight
-	left := map[id.ID]int64{} // what of a purchase was not given back, if something was
+	left := map[id.ID]int64{} // of purchases with a refund, the amount that was not given back yet
 	for i, c := range group {
 		if c.Cents >= 0 {
 			continue
@@ -192,10 +193,11 @@ func (s search) refunds(group []charge) []sight {
 	return out
 }
 
-// unusual returns charges that are much larger than what the payee takes, and large first charges.
+// unusual returns charges that are much larger than the payee's usual charges, and large first
+// charges.
 func (s search) unusual(group []charge, large int64) []sight {
 	var out []sight
-	first := 0 // of the year before the charge
+	first := 0 // index of the first charge in the year before the current charge
 	var before int
 	for i, c := range group {
 		if c.Cents <= 0 {
@@ -214,7 +216,7 @@ func (s search) unusual(group []charge, large int64) []sight {
 			}
 			continue
 		}
-		if c.Cents <= unusualMore { // it cannot be so much more than anything
+		if c.Cents <= unusualMore { // it cannot exceed any usual charge by enough
 			continue
 		}
 		n, below := 0, 0
@@ -236,7 +238,7 @@ func (s search) unusual(group []charge, large int64) []sight {
 	return out
 }
 
-// large returns by currency the 98th percentile of the household's charges.
+// large returns, for each currency, the 98th percentile of the household's charges.
 func (s search) large(rows []charge) map[string]int64 {
 	all := map[string][]int64{}
 	for _, c := range rows {
@@ -252,10 +254,11 @@ func (s search) large(rows []charge) map[string]int64 {
 	return out
 }
 
-// rank returns the number of values that are at most the percentile, of n in total.
+// rank returns how many of n values are at or below the percentile.
 func rank(n, percent int) int { return (n*percent + 99) / 100 }
 
-// percentile returns the smallest charge that so many percent of the charges do not exceed.
+// percentile returns the smallest charge that is at least as large as that percentage of the
+// charges.
 func percentile(rows []charge, percent int) int64 {
 	var cents []int64
 	for _, c := range rows {

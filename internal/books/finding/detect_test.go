@@ -12,16 +12,16 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A seen household is its charges, with what is true of them.
+// A seen holds the charges of a household and the true findings among them.
 type seen struct {
 	rows     []charge
 	refunds  map[id.ID]id.ID // the purchase of each refund
-	doubled  map[id.ID]id.ID // the charge that each injected one repeats
+	doubled  map[id.ID]id.ID // the original of each added double charge
 	contract map[id.ID]bool
 	begins   int
 }
 
-// look reads a household as the search would, and charges n of its charges twice, half of them
+// look reads a household as the search would, and adds n double charges. Half of them are of
 // payments of contracts.
 func look(h *household.Household, dice *rand.Rand, n int) seen {
 	s := seen{refunds: map[id.ID]id.ID{}, doubled: map[id.ID]id.ID{}, contract: map[id.ID]bool{}, begins: dayOf(h.Start)}
@@ -61,7 +61,7 @@ func look(h *household.Household, dice *rand.Rand, n int) seen {
 			}
 		}
 	}
-	last := map[id.Key][]int{} // a payee that does it twice a year is another matter
+	last := map[id.Key][]int{} // two double charges of a payee within a year would look like a habit
 	for i := 0; i < n; {
 		from := bought
 		if i%2 == 0 {
@@ -105,7 +105,7 @@ func (s seen) series() func(id.ID) (id.ID, bool, bool) {
 	return func(u id.ID) (id.ID, bool, bool) { x, known := all[u]; return x.series, x.monthly, known }
 }
 
-// A tally counts what was found in households of which the truth is known.
+// A tally counts what was found in households with known findings.
 type tally struct {
 	rows, refunds, found, right, purchase                int
 	doubled, twice, contracts, twiceOfContract, invented int
@@ -174,8 +174,8 @@ func judged(turn func(*search)) *tally {
 	return n
 }
 
-// In ordinary households nearly all refunds are found with their purchases, nearly all of 500 double
-// charges, and little else.
+// In ordinary households, the search finds nearly all refunds with their purchases, nearly all of
+// 500 double charges, and little else.
 func TestFindingsOfHouseholds(t *testing.T) {
 	t.Parallel()
 	n := judged(nil)
@@ -191,7 +191,8 @@ func TestFindingsOfHouseholds(t *testing.T) {
 	}
 }
 
-// Without the condition that no other equal charge is near, every habit would be a double charge.
+// Without the condition that there is no other equal charge in the year, every habit would be a
+// double charge.
 func TestDuplicatesOfHabits(t *testing.T) {
 	t.Parallel()
 	if n := judged(func(s *search) { s.anyYear = true }); 1000*share(n.invented, n.rows) <= 0.1 {
@@ -199,7 +200,7 @@ func TestDuplicatesOfHabits(t *testing.T) {
 	}
 }
 
-// Without the series, a payment of a contract that was charged twice is lost among the others.
+// Without knowledge of series, the search misses many double charges of contracts.
 func TestDuplicatesWithoutSeries(t *testing.T) {
 	t.Parallel()
 	n := judged(func(s *search) {
@@ -211,7 +212,7 @@ func TestDuplicatesWithoutSeries(t *testing.T) {
 	}
 }
 
-// Without the rule that an equal purchase comes first, refunds are of the wrong purchases.
+// Without the rule that a purchase of the same amount comes first, refunds get the wrong purchases.
 func TestRefundsOfTheNearest(t *testing.T) {
 	t.Parallel()
 	if n := judged(func(s *search) { s.unequal = true }); share(n.purchase, n.right) > 0.93 {

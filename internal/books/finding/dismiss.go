@@ -16,7 +16,7 @@ var definition = journal.Definition{
 	Subject: journal.Finding, Table: "finding", Columns: []string{"state", "source"}, Fits: fits,
 }
 
-// fits returns the entries that an agent may not apply, because a person decided.
+// fits returns the entries that an agent may not apply, because a person has decided.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids := make([]id.ID, len(entries))
 	for i, e := range entries {
@@ -50,12 +50,12 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 type SetFinding struct {
 	ID    string `json:"id" minLength:"1" doc:"Short id or UUID"`
 	State string `json:"state,omitempty" enum:"open,confirmed,dismissed" default:"dismissed" doc:"confirmed: only for a refund, which then counts in its purchase's category, and for a duplicate charge. dismissed: checked, and not shown again"`
-	// Exclude belongs to the decision, so that one undo takes both back.
+	// Exclude is part of the decision, so that one undo reverts both.
 	Exclude bool `json:"exclude,omitempty" doc:"With confirmed, for a duplicate charge: also leave the newer transaction out of totals"`
 	Force   bool `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
-// A FindingState is what the household says of a finding.
+// A FindingState is the household's decision about a finding.
 type FindingState struct { //nolint:revive // the name of the shape in the contract
 	ID        id.ID       `json:"id" db:"id"`
 	ShortID   string      `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -72,10 +72,10 @@ func (d *Desk) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (Finding
 	if err != nil {
 		return f, err
 	}
-	if err := op.Match(ctx, f); err != nil || f.State == in.State {
+	if err := op.Match(ctx, f); err != nil {
 		return f, err
 	}
-	if err := in.check(f.Kind); err != nil {
+	if err := in.check(f.Kind); err != nil || f.State == in.State && !in.Exclude {
 		return f, err
 	}
 	if journal.Held(f.Source, op.ActorOf(ctx), in.Force) {
@@ -110,13 +110,15 @@ func (d *Desk) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (Finding
 		case f.Kind == refund && was == confirmed:
 			return d.notRefunded(ctx, tx, about[0])
 		case in.Exclude:
-			return d.leaveOut(ctx, tx, about[0], string(duplicate), in.Force)
+			return d.leaveOut(ctx, tx, about[0], new(string(duplicate)), in.Force)
+		case f.Kind == duplicate && was == confirmed:
+			return d.leaveOut(ctx, tx, about[0], nil, in.Force)
 		}
 		return nil, nil
 	})
 }
 
-// check refuses what cannot be confirmed.
+// check returns an error for decisions that a kind of finding does not allow.
 func (in SetFinding) check(kind FindingKind) error {
 	switch {
 	case in.State == confirmed && kind != refund && kind != duplicate:
@@ -128,8 +130,8 @@ func (in SetFinding) check(kind FindingKind) error {
 	return nil
 }
 
-// about returns the transactions of a finding, the newest first. A decided finding may be about
-// transactions that have changed since; then there are none.
+// about returns the transactions of a finding, the newest first. If the transactions have changed
+// since the decision, it may find none.
 func (d *Desk) about(ctx context.Context, tx pg.Tx, f FindingState) ([]id.ID, error) {
 	from, err := d.oldest(ctx, tx)
 	if err != nil {
@@ -145,13 +147,14 @@ func (d *Desk) about(ctx context.Context, tx pg.Tx, f FindingState) ([]id.ID, er
 	return nil, nil
 }
 
-// oldest returns the first day of which findings can be listed.
+// oldest returns the first day that lists of findings can include.
 func (d *Desk) oldest(ctx context.Context, q pg.Querier) (pg.Date, error) {
 	today, err := pg.Value[pg.Date](ctx, q, `select (now() at time zone time_zone)::date from setting`)
 	return pg.Day(today.Time().AddDate(0, 0, -findingMostDays)), err
 }
 
-// findingNamed returns the finding with that id: a finding with a decision, else a current one.
+// findingNamed returns the finding with that id. It looks among stored decisions first and then
+// among current findings.
 func (d *Desk) findingNamed(ctx context.Context, tx pg.Tx, ref string) (FindingState, error) {
 	known, err := pg.All[FindingState](ctx, tx, `
 		select id, short_id, account_id, kind, state, source from finding

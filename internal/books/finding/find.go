@@ -57,10 +57,10 @@ type Pattern struct {
 	State        string         `json:"state,omitempty" doc:"confirmed or dismissed; absent: undecided"`
 }
 
-// patternBytes is about what one pattern takes.
+// patternBytes is the approximate size of one pattern.
 const patternBytes = 300
 
-// Find returns patterns of one kind in few words.
+// Find returns patterns of one kind in short form.
 func (d *Desk) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Found, error) {
 	if slices.Contains([]FindingKind{duplicate, refund, unusual}, FindingKind(in.Kind)) {
 		return d.findIn(ctx, q, in)
@@ -130,7 +130,7 @@ func (d *Desk) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Found, 
 	return out, nil
 }
 
-// patternOf is the series in few words.
+// patternOf returns a series in short form.
 func patternOf(r *recurring.Recurring, kind FindingKind) Pattern {
 	out := Pattern{
 		ID: r.ShortID, Payee: r.PayeeName, Amount: r.Amount, Currency: r.Currency, Varies: r.AmountType == "variable",
@@ -157,7 +157,7 @@ func patternOf(r *recurring.Recurring, kind FindingKind) Pattern {
 	return out
 }
 
-// findIn returns findings of one kind in few words.
+// findIn returns findings of one kind in short form.
 func (d *Desk) findIn(ctx context.Context, q pg.Querier, in FindPatterns) (Found, error) {
 	out := Found{Patterns: []Pattern{}}
 	list := ListFindings{

@@ -27,12 +27,12 @@ const (
 )
 
 const (
-	findingDays     = 90  // that a list goes back
-	findingMostDays = 400 // that it can go back
+	findingDays     = 90  // how many days a list goes back by default
+	findingMostDays = 400 // how many days it can go back
 )
 
-// A Finding is something in the books that somebody should look at. It is computed whenever
-// somebody asks; only what the household said of it is stored.
+// A Finding is something in the books that a person should look at. Findings are computed for each
+// request; only the household's decisions about them are stored.
 type Finding struct {
 	ID             id.ID           `json:"id" doc:"Follows from what the finding is about, so it stays the same"`
 	ShortID        string          `json:"short_id,omitempty" required:"true"`
@@ -105,8 +105,8 @@ func (d *Desk) Findings(ctx context.Context, q pg.Querier, in ListFindings) (Fin
 	return out, err
 }
 
-// proposed notes that links wait: until somebody decides, a card that two connections report looks
-// like double charges.
+// proposed returns a note if account links wait for a decision. Until then, a card that two
+// connections report looks like double charges.
 func proposed(ctx context.Context, q pg.Querier) ([]op.Note, error) {
 	n, err := pg.Value[int64](ctx, q, `select count(*) from account_link l where `+account.ProposedLink)
 	if err != nil || n == 0 {
@@ -162,7 +162,7 @@ func (d *Desk) found(ctx context.Context, q pg.Querier, in ListFindings) ([]Find
 	return decided(ctx, q, all, in.State)
 }
 
-// decided returns only those findings that have one state, sorted.
+// decided returns only findings in that state, sorted.
 func decided(ctx context.Context, q pg.Querier, all []Finding, state string) ([]Finding, error) {
 	type row struct {
 		ID    id.ID  `db:"id"`
@@ -186,7 +186,8 @@ func decided(ctx context.Context, q pg.Querier, all []Finding, state string) ([]
 	return all, nil
 }
 
-// identify gives a finding its id: a UUID made of a digest of its kind and what it is about.
+// identify returns the id of a finding: a UUID made from a digest of its kind and the ids that it
+// is about.
 func identify(kind FindingKind, about ...string) id.ID {
 	sum := sha256.Sum256([]byte(string(kind) + " " + strings.Join(about, " ")))
 	u := id.ID(sum[:16])
@@ -249,8 +250,8 @@ func (d *Desk) inSeries(ctx context.Context, q pg.Querier, from pg.Date, in List
 	return out, nil
 }
 
-// reasonOf names a price change: the price of money out increases or decreases, money in goes up or
-// down.
+// reasonOf returns the reason of a price change. For money out it is a price increase or decrease;
+// for money in the amount went up or down.
 func reasonOf(c recurring.PriceChange, direction string) FindingReason {
 	switch rose := c.Percent >= 0; {
 	case direction == "in" && rose:
@@ -277,7 +278,7 @@ func lastOf(ctx context.Context, q pg.Querier) (map[id.ID]id.ID, error) {
 	return out, err
 }
 
-// gaps returns where the books of accounts stop adding up.
+// gaps returns findings for intervals in which the books of accounts do not add up.
 func (d *Desk) gaps(ctx context.Context, q pg.Querier, from pg.Date, accountID *id.ID) ([]Finding, error) {
 	var of []id.ID
 	if accountID != nil {

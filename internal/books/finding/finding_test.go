@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// findings returns what is found of an account, in words.
+// findings returns the findings of an account, and a short text for each.
 func (h *house) findings(account id.ID, state string) (found []Finding, words []string) {
 	h.t.Helper()
 	list, err := h.Findings(h.t.Context(), h.db, ListFindings{State: state, AccountID: new(account.String()), Limit: 500})
@@ -29,7 +29,7 @@ func (h *house) findings(account id.ID, state string) (found []Finding, words []
 	return list.Findings, words
 }
 
-// shop has a double charge, a refund in part and a charge that is much larger than usual.
+// shop creates a double charge, a partial refund, and a charge that is much larger than usual.
 func (h *house) shop() id.ID {
 	a := h.account()
 	now := dayOf(time.Now()) - 19723
@@ -61,7 +61,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Prices of money out increase or decrease; wages go up or down.
+// The reason of a price change is an increase or decrease for money out. For wages, it is that they
+// went up or down.
 func TestNewPriceInWords(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -92,7 +93,7 @@ func TestNewPriceInWords(t *testing.T) {
 	}
 }
 
-// A dismissed finding is not in the list, comes back with a revert, and is locked for agents.
+// A dismissed finding is no longer listed, a revert restores it, and agents cannot change it.
 func TestDismissFinding(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -48,7 +48,7 @@ func (h *house) sweep() {
 	h.do(h.recurring.Sweep)
 }
 
-// subjects are what reverts of findings restore.
+// subjects returns the subjects of the findings' journal.
 func (h *house) subjects() []journal.Subject {
 	return slices.Concat(h.recurring.Subjects(), h.Subjects())
 }
@@ -69,7 +69,7 @@ func (h *house) merge(rows ...ledger.Incoming) {
 	})
 }
 
-// payment is a row of an account on a day since 2024.
+// payment returns a row of an account. Days count from the beginning of 2024.
 func payment(account id.ID, key, name, merchant string, day int, cents int64) ledger.Incoming {
 	amount, err := money.FromCents(cents)
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 
 var findingKinds = []FindingKind{duplicate, refund, unusual, priceChange, missed, gap}
 
-// findingDocs explain those whose names do not.
+// findingDocs explain the kinds whose names are not clear by themselves.
 var findingDocs = map[FindingKind]string{
 	duplicate: "Duplicate charges", refund: "Refunds", missed: "Recurring payments that are overdue",
 	gap: "Balance mismatches",
@@ -24,7 +24,7 @@ var findingDocs = map[FindingKind]string{
 // Enum lists the values of the type.
 func (FindingKind) Enum() []string { return spelled(findingKinds...) }
 
-// Doc says what such findings are; "" if the name says it.
+// Doc explains the kind; "" if its name is clear enough.
 func (k FindingKind) Doc() string { return findingDocs[k] }
 
 // A FindingReason says why something is a finding.
@@ -40,7 +40,7 @@ const (
 	newPayee   FindingReason = "large_first_charge"
 	increased  FindingReason = "price_increased"
 	decreased  FindingReason = "price_decreased"
-	wentUp     FindingReason = "went_up" // of money in, which has no price
+	wentUp     FindingReason = "went_up" // for income, which has an amount and not a price
 	wentDown   FindingReason = "went_down"
 	overdue    FindingReason = "overdue"
 	tooMuch    FindingReason = "books_hold_too_much"
@@ -55,9 +55,10 @@ func (FindingReason) Enum() []string {
 	)
 }
 
-const series FindingKind = "recurring" // what agents find beside findings
+const series FindingKind = "recurring" // what agents can look for besides findings
 
-// A PatternKind is what an agent looks for: recurring payments, or findings that transactions show.
+// A PatternKind is a kind of pattern that agents can look for: recurring payments, or findings
+// among transactions.
 type PatternKind string
 
 // Enum lists the values of the type.
@@ -65,7 +66,7 @@ func (PatternKind) Enum() []string {
 	return spelled(series, priceChange, missed, duplicate, refund, unusual)
 }
 
-// A ReviewedKind is what somebody can decide about: recurring payments and findings.
+// A ReviewedKind is a kind of record that can be decided about: recurring payments and findings.
 type ReviewedKind string
 
 // Enum lists the values of the type.

@@ -2,7 +2,7 @@ package finding
 
 import "coffer/internal/platform/op"
 
-// Ops is the menu of findings, and of what agents find and review beside them.
+// Ops returns the operations on findings, and the tools with which agents find and review patterns.
 func (d *Desk) Ops() []*op.Op {
 	return []*op.Op{
 		op.Writing(op.Spec{

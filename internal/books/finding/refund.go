@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// refundWords say of a row that money comes back. They are in the form of wordings.
+// refundWords are words in bank texts for a refund, in the form in which wordings are compared.
 var refundWords = func() map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(`
@@ -22,8 +22,8 @@ var refundWords = func() map[string]bool {
 	return set
 }()
 
-// bought returns the key of the payee of a purchase whose refund is worded so: the form without the
-// words that say refund. It is false if there are none, or nothing else.
+// bought returns the key of the payee of a purchase whose refund has this wording: the form without
+// the words for refund. It returns false if the wording has no such words, or only such words.
 func bought(wording string) (id.Key, bool) {
 	words := strings.Fields(text.Form(wording))
 	kept := words[:0:0]
@@ -39,8 +39,8 @@ func bought(wording string) (id.Key, bool) {
 }
 
 // asBought gives a refund the payee of its purchase, if the wording of the refund contains a word
-// for refund and that of the purchase does not. of has the wordings of such rows, by their indexes.
-// A payee that is also paid under the wording of the refund stays.
+// for refund and that of the purchase does not. of maps indexes of such rows to their wordings. If
+// the household also pays the payee under the wording of the refund, the payee stays.
 func asBought(ctx context.Context, q pg.Querier, rows []charge, of map[int]int32) error {
 	if len(of) == 0 {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"coffer/internal/books/ledger"
 )
 
-// A refund is found although its wording contains a word for refund, in several languages and at
-// any place. A payment and its refund under one wording stay together, and money in that only
-// shares a word with a purchase is not a refund.
+// A refund is found if its wording contains a word for refund, in several languages and at any
+// position. A payment and its refund with the same wording stay together. Money in that only shares
+// a word with a purchase is not a refund.
 func TestRefundsThatSaySo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

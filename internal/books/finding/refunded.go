@@ -11,9 +11,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// refunded makes one transaction the refund of another: it counts in the category of the purchase,
-// on its own day. A purchase that is split has a category for the refund only if one part has the
-// refund's amount, or all have the same category.
+// refunded makes one transaction the refund of another. The refund counts in the category of the
+// purchase, on its own day. If the purchase is split, the category is that of the part with the
+// refund's amount, or the one that all parts share. Otherwise the refund's category stays.
 func (d *Desk) refunded(ctx context.Context, tx pg.Tx, back, purchase id.ID, force bool) ([]journal.Entry, error) {
 	if err := d.books.Lock(ctx, tx, []id.ID{back, purchase}); err != nil {
 		return nil, err
@@ -45,27 +45,28 @@ func (d *Desk) refunded(ctx context.Context, tx pg.Tx, back, purchase id.ID, for
 	return entries, err
 }
 
-// notRefunded parts a refund from its purchase. Its category stays.
+// notRefunded separates a refund from its purchase. The refund's category stays.
 func (d *Desk) notRefunded(ctx context.Context, tx pg.Tx, back id.ID) ([]journal.Entry, error) {
 	_, entries, err := d.books.Apply(ctx, tx, []ledger.Edit{{Transaction: back, Field: journal.FieldRefund}}, false)
 	return entries, err
 }
 
-// leaveOut leaves a transaction out of totals, or all its parts if it is split.
-func (d *Desk) leaveOut(ctx context.Context, tx pg.Tx, u id.ID, reason string, force bool) ([]journal.Entry,
+// leaveOut leaves a transaction out of totals, or all its parts if it is split. Without a reason,
+// it includes again what was left out as a duplicate.
+func (d *Desk) leaveOut(ctx context.Context, tx pg.Tx, u id.ID, reason *string, force bool) ([]journal.Entry,
 	error,
 ) {
 	if err := d.books.Lock(ctx, tx, []id.ID{u}); err != nil {
 		return nil, err
 	}
 	leaves, err := pg.Values[id.ID](ctx, tx, `select t.id from transaction t where (t.id = $1 or t.parent_id = $1)
-		and `+journal.Leaf+` order by t.id`, u)
+		and `+journal.Leaf+` and ($2 or t.excluded_reason = $3) order by t.id`, u, reason != nil, string(duplicate))
 	if err != nil {
 		return nil, err
 	}
 	edits := make([]ledger.Edit, len(leaves))
 	for i, leaf := range leaves {
-		edits[i] = ledger.Edit{Transaction: leaf, Field: journal.FieldExcluded, Value: &reason}
+		edits[i] = ledger.Edit{Transaction: leaf, Field: journal.FieldExcluded, Value: reason}
 	}
 	_, entries, err := d.books.Apply(ctx, tx, edits, force)
 	return entries, err

@@ -11,8 +11,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A confirmed refund counts in the category of its purchase, also when that one gets another; a
-// confirmed double charge can leave one of the two out. One undo takes back all of it.
+// A confirmed refund counts in the category of its purchase, also if the purchase later gets
+// another category. A confirmed double charge can leave one of the two charges out of totals. One
+// undo reverts all of that.
 func TestConfirmFinding(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -70,7 +71,8 @@ func TestConfirmFinding(t *testing.T) {
 	if _, left := h.findings(account, open); len(left) != len(words)-2 {
 		t.Errorf("left: %q", left)
 	}
-	// A rule files the purchase elsewhere, and the refund goes with it although a person holds it.
+	// A rule changes the category of the purchase. The refund follows, although a person holds its
+	// category.
 	home, err := pg.Value[id.ID](t.Context(), h.db, `select id from category where slug = 'home'`)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +114,7 @@ func TestConfirmFinding(t *testing.T) {
 	if _, again := h.findings(account, open); !slices.Equal(again, words) {
 		t.Errorf("after the reverts %q, want %q", again, words)
 	}
-	// What is reopened is no refund any more; the category stays.
+	// A reopened finding makes the transaction an ordinary one again, which keeps its category.
 	for _, s := range []string{confirmed, open} {
 		if err := set(SetFinding{ID: back.ShortID, State: s}); err != nil {
 			t.Fatal(err)
@@ -120,5 +122,63 @@ func TestConfirmFinding(t *testing.T) {
 	}
 	if got, want := state(), filed+" user"; got != want {
 		t.Errorf("reopened: %q, want %q", got, want)
+	}
+	// A confirmed double charge can be left out later. When the finding is reopened, the charge
+	// counts again, unless it was left out for another reason.
+	for _, in := range []struct {
+		set  SetFinding
+		left string
+	}{
+		{SetFinding{State: confirmed}, ""},
+		{SetFinding{State: confirmed, Exclude: true}, " duplicate user"},
+		{SetFinding{State: confirmed}, " duplicate user"},
+		{SetFinding{State: dismissed}, ""},
+		{SetFinding{State: confirmed, Exclude: true}, " duplicate user"},
+	} {
+		in.set.ID = twice.ShortID
+		if err := set(in.set); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := state(), filed+" user"+in.left; got != want {
+			t.Errorf("after %+v: %q, want %q", in.set, got, want)
+		}
+	}
+	h.exec(`update transaction set excluded_reason = 'reimbursed' where id = $1`, twice.TransactionIDs[0])
+	if err := set(SetFinding{ID: twice.ShortID, State: open}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := state(), filed+" user reimbursed user"; got != want {
+		t.Errorf("reopened: %q, want %q", got, want)
+	}
+}
+
+// If one call sets the categories of a refund and its purchase, each gets its own.
+func TestRefundFiledWithItsPurchase(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	all, _ := h.findings(h.shop(), open)
+	back := all[slices.IndexFunc(all, func(f Finding) bool { return f.Kind == refund })]
+	ctx := op.WithActor(t.Context(), op.Actor{Type: op.User, Name: "A", Scope: op.Full})
+	ids, err := pg.Values[string](ctx, h.db, `select id::text from category where slug in ('home', 'travel')
+		order by slug`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.db.InTx(ctx, func(tx pg.Tx) error {
+		if _, err := h.SetFinding(ctx, tx, SetFinding{ID: back.ShortID, State: confirmed}); err != nil {
+			return err
+		}
+		_, _, err := h.books.Apply(ctx, tx, []ledger.Edit{
+			{Transaction: back.TransactionIDs[1], Field: journal.FieldCategory, Value: &ids[0]},
+			{Transaction: back.TransactionIDs[0], Field: journal.FieldCategory, Value: &ids[1]},
+		}, false)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := pg.Values[string](ctx, h.db, `select c.slug from transaction t join category c on c.id = t.category_id
+		where t.id = any($1) order by t.amount`, back.TransactionIDs)
+	if want := []string{"travel", "home"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q; %v", got, want, err)
 	}
 }

@@ -210,7 +210,7 @@ func (r line) action() string {
 		return "applied"
 	case r.Field == Posted || r.Field == Updated:
 		return r.Field
-	case r.Field == FieldDeleted && r.After == nil && r.First: // an import records new ones as deleted before
+	case r.Field == FieldDeleted && r.After == nil && r.First: // an import first records a new transaction as deleted
 		return "created"
 	case r.Field == FieldDeleted && r.After == nil:
 		return "restored"
@@ -253,8 +253,8 @@ type Event struct {
 	After       *string
 }
 
-// Tell writes events. Their consequences are recorded later, so they follow the events on the
-// timeline.
+// Tell stores what a bank did to transactions. The entries that follow from an event are recorded
+// later, so they come after it on the timeline.
 func Tell(ctx context.Context, tx pg.Tx, change *id.ID, events []Event) error {
 	if len(events) == 0 {
 		return nil

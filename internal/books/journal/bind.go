@@ -17,10 +17,11 @@ type namer interface {
 	Standing(ctx context.Context, q pg.Querier, planned []Entry) (map[id.ID]id.ID, error)
 }
 
-// bind replaces records that a plan would create if a record with the same name has come into use
-// since. Two plans may have been made for the same payee, and the second means the same one. It
-// returns the plan without these records, and a map from their ids to the records in use. A name
-// that the plan itself moves from another record does not count as taken.
+// bind leaves out records that a plan would create although a record with the same name has come
+// into use since. For example, two plans may create the same payee, and the second one then uses
+// the first one's record. bind returns the plan without these records, and a map from their ids to
+// the records in use. A name that the plan itself moves from another record does not count as
+// taken.
 func (j *Journal) bind(ctx context.Context, q pg.Querier, plan []Planned) ([]Planned, map[id.ID]id.ID, error) {
 	about, bound := map[id.ID]bool{}, map[id.ID]id.ID{}
 	for _, p := range plan {
@@ -94,8 +95,8 @@ func rebound(plan []Planned, bound map[id.ID]id.ID) []Planned {
 	return out
 }
 
-// Standing implements namer. If a record with the name was replaced by another, Standing returns
-// that other.
+// Standing implements namer. If the record with the name was replaced by another record, Standing
+// returns the replacement.
 func (d Definition) Standing(ctx context.Context, q pg.Querier, planned []Entry) (map[id.ID]id.ID, error) {
 	if d.Unique == "" {
 		return nil, nil //nolint:nilnil // no names, no record of the same name

@@ -14,9 +14,9 @@ import (
 var everyone = id.Must("00000000-0000-0000-0000-000000000000")
 
 // cost returns the number of writes that a change costs: one for each transaction and each record
-// that its entries are about, plus the note's writes. So no change is free. The report of a
-// workflow run is an exception: it is the purpose of the run, each run has only one, and it must be
-// possible even if the run may not write any more.
+// that its entries are about, plus n.Writes. The report of a workflow run costs nothing: it is the
+// purpose of the run, each run has only one, and the run must be able to write it even when its
+// limit is used up.
 func cost(ctx context.Context, n Note, entries []Entry) int {
 	run := op.ActorOf(ctx).Run != nil
 	subjects := make(map[id.ID]bool, len(entries))
@@ -29,12 +29,12 @@ func cost(ctx context.Context, n Note, entries []Entry) int {
 }
 
 // spend counts a change's cost against two daily limits: that of the key or assistant, and that of
-// all agents of the household. It runs in the change's transaction: the row's lock makes the count
-// exact across servers, and a change that fails costs nothing. Changes by banks are not counted,
-// nor changes that the service makes on its own. An assistant is counted by its
-// consent's id, whichever token it uses. The limit of a workflow run applies to the run as a whole,
-// so it is counted under the day on which the run was created. Changes that a person approved and
-// rehearsals are not counted. A dry run only adds up its cost.
+// all agents of the household. It runs in the change's transaction. So the lock on the row makes
+// the count exact across servers, and a change that fails costs nothing. An assistant is counted by
+// its consent's id, whichever token it uses. The limit of a workflow run applies to the run as a
+// whole, so it is counted under the day on which the run was created. Four kinds of changes are not
+// counted: those by banks, those that the service makes on its own, those that a person approved,
+// and rehearsals. A dry run only adds up its cost.
 func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 	actor := op.ActorOf(ctx)
 	if touched == 0 || n.Cause == Sync || actor.ID.IsZero() || n.Approved || rehearsing(ctx) != nil {
@@ -50,7 +50,7 @@ func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 	type account struct {
 		Whose string `db:"whose"`
 		Used  int64  `db:"used"`
-		Most  int64  `db:"most"`
+		Quota int64  `db:"quota"`
 		Ends  int64  `db:"ends"` // in seconds
 		Run   bool   `db:"run"`
 	}
@@ -58,7 +58,7 @@ func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 		with today as (
 			select (now() at time zone time_zone)::date as day, writes_per_day,
 				extract(epoch from ((now() at time zone time_zone)::date + 1)::timestamp at time zone time_zone - now())::bigint as ends from setting),
-		allowed (key_id, place, whose, most, day) as (
+		allowed (key_id, place, whose, quota, day) as (
 			select id, 1, 'this key may', max_writes_per_day, day from token, today
 				where id = @actor and max_writes_per_day is not null
 			union all select id, 1, 'this assistant may', max_writes_per_day, day from consent, today where id = @actor
@@ -72,8 +72,8 @@ func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 			order by a.place
 			on conflict (key_id, day) do update set used = b.used + excluded.used
 			returning b.key_id, b.used)
-		select a.whose, c.used, a.most::bigint as most, t.ends, coalesce(a.key_id = @run::uuid, false) as run from counted c
-			join allowed a on a.key_id = c.key_id cross join today t where c.used > a.most order by a.place`,
+		select a.whose, c.used, a.quota::bigint as quota, t.ends, coalesce(a.key_id = @run::uuid, false) as run from counted c
+			join allowed a on a.key_id = c.key_id cross join today t where c.used > a.quota order by a.place`,
 		pg.Args{
 			"actor": actor.ID, "run": actor.Run, "everyone": everyone, "agent": actor.Type == op.Agent,
 			"touched": touched,
@@ -86,22 +86,22 @@ func spend(ctx context.Context, tx pg.Tx, n Note, touched int) error {
 		return errs.New(errs.RateLimited,
 			"this run is limited to %d writes (one per transaction and record); %d are left and this call "+
 				"needs %d; change fewer, or stop here",
-			a.Most, max(a.Most-a.Used+int64(touched), 0), touched).Limited(LimitOfRun, int(a.Most), 0)
+			a.Quota, max(a.Quota-a.Used+int64(touched), 0), touched).Limited(LimitOfRun, int(a.Quota), 0)
 	}
 	e := errs.New(errs.RateLimited,
 		"%s make %d writes a day (one per transaction and record); %d are left today and this call needs %d; "+
-			"change fewer, wait until tomorrow, or ask a person to raise the limit", a.Whose, a.Most,
-		max(a.Most-a.Used+int64(touched), 0), touched)
+			"change fewer, wait until tomorrow, or ask a person to raise the limit", a.Whose, a.Quota,
+		max(a.Quota-a.Used+int64(touched), 0), touched)
 	e.After = time.Duration(a.Ends+1) * time.Second
 	if actor.Run != nil {
-		return e.Limited(LimitOfDay, int(a.Most), 24*time.Hour)
+		return e.Limited(LimitOfDay, int(a.Quota), 24*time.Hour)
 	}
 	return e
 }
 
-// corrects reports whether a change undoes a change by the same actor. That is free, so that
-// everyone can correct a mistake: the first undo of one's own change, and the first redo of one's
-// own undo. Further ones are counted, or a pair of them could be repeated forever.
+// corrects reports whether a change undoes a change by the same actor. Such an undo is free, so
+// that everyone can correct a mistake. Only the first undo of one's own change is free, and the
+// first redo of one's own undo. Otherwise a caller could repeat the pair forever.
 func corrects(ctx context.Context, tx pg.Tx, n Note, actor id.ID) (bool, error) {
 	if n.Cause != Revert || n.reverts == nil {
 		return false, nil
@@ -119,8 +119,8 @@ const (
 	LimitOfDay = "writes_per_day"
 )
 
-// ForgetBudgets deletes the counts of past days. The count of a run is kept, because its limit
-// never starts again.
+// ForgetBudgets deletes counts that are older than a week. The count of a workflow run is kept,
+// because its limit never starts again.
 func (j *Journal) ForgetBudgets(ctx context.Context) error {
 	_, err := pg.Exec(ctx, j.db, `delete from write_budget b where day < current_date - 7
 		and not exists (select from workflow_run r where r.id = b.key_id)`)

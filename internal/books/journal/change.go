@@ -23,8 +23,8 @@ type Change struct {
 	ID           id.ID           `json:"id" db:"id"`
 	ShortID      string          `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Cause        string          `json:"cause" db:"cause" enum:"api,tool,rule,sync,import,workflow_run,revert"`
-	Action       string          `json:"action" db:"-" screen:"none" enum:"categorized,uncategorized,tagged,untagged,reviewed,queued,payee_set,payee_cleared,commented,split,joined,excluded,included,created,edited,deleted,restored,merged,imported,synced,moved_in,rules_applied,linked,link_decided,balance_set,dismissed,reverted,redone,mixed" doc:"What it did; mixed: several things"`
-	Of           *string         `json:"of_action" db:"-" screen:"none" enum:"categorized,uncategorized,tagged,untagged,reviewed,queued,payee_set,payee_cleared,commented,split,joined,excluded,included,created,edited,deleted,restored,merged,imported,synced,moved_in,rules_applied,linked,link_decided,balance_set,dismissed,mixed" doc:"For reverted and redone: the action that was undone or done again"`
+	Action       string          `json:"action" db:"-" screen:"none" enum:"categorized,uncategorized,tagged,untagged,reviewed,queued,payee_set,payee_cleared,commented,split,joined,excluded,included,created,edited,deleted,restored,merged,imported,synced,moved_in,rules_applied,linked,link_rejected,pair_confirmed,pair_rejected,link_decided,balance_set,dismissed,reverted,redone,mixed" doc:"What it did; mixed: several things"`
+	Of           *string         `json:"of_action" db:"-" screen:"none" enum:"categorized,uncategorized,tagged,untagged,reviewed,queued,payee_set,payee_cleared,commented,split,joined,excluded,included,created,edited,deleted,restored,merged,imported,synced,moved_in,rules_applied,linked,link_rejected,pair_confirmed,pair_rejected,link_decided,balance_set,dismissed,mixed" doc:"For reverted and redone: the action that was undone or done again"`
 	Subject      *ChangeSubject  `json:"subject" db:"-" screen:"none" doc:"The record it is about; for several of one kind only the kind; null if mixed"`
 	Count        int             `json:"count" db:"-" screen:"none" doc:"Number of records of that kind; if mixed, of transactions"`
 	With         ChangeWith      `json:"with" db:"-" screen:"none" doc:"What it was done with, as far as there is just one"`
@@ -58,11 +58,10 @@ type Change struct {
 // PayeeMark stands for the payee in a stored summary.
 const PayeeMark = "{payee}"
 
-// A change and its reverts are a family: each member undoes or restores the root, or the part of it
-// that could be written at the time. A member is reverted if the last later member that wrote one
-// of its fields goes in the opposite direction. Every member writes fields of the root, and a
-// revert of a member writes fields of that member, so only other members need their entries
-// compared.
+// A change and its reverts are a family: each member undoes or restores the root, or as much of it
+// as could be written at the time. A member counts as reverted if the last later member that wrote
+// one of its fields did the opposite. Every member writes fields of the root, and a revert of a
+// member writes fields of that member. So the query compares entries only with the other members.
 const changeRows = `
 	select c.id, c.short_id, c.cause, c.summary as stored, c.wording, p.worded, c.actor_type, c.actor_id, c.actor_name,
 		c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at, c.seq,
@@ -79,7 +78,7 @@ const changeRows = `
 
 // ListChanges asks for a page of changes.
 type ListChanges struct {
-	Action        *string    `json:"action,omitempty" enum:"categorized,uncategorized,tagged,untagged,reviewed,queued,payee_set,payee_cleared,commented,split,joined,excluded,included,created,edited,deleted,restored,merged,imported,synced,moved_in,rules_applied,linked,link_decided,balance_set,dismissed,reverted,redone,mixed" doc:"Filter by what it did" agent:"-"`
+	Action        *string    `json:"action,omitempty" enum:"categorized,uncategorized,tagged,untagged,reviewed,queued,payee_set,payee_cleared,commented,split,joined,excluded,included,created,edited,deleted,restored,merged,imported,synced,moved_in,rules_applied,linked,link_rejected,pair_confirmed,pair_rejected,link_decided,balance_set,dismissed,reverted,redone,mixed" doc:"Filter by what it did" agent:"-"`
 	Cause         *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" agent:"-"`
 	ActorType     *string    `json:"actor_type,omitempty" enum:"user,agent,system"`
 	ActorID       *string    `json:"actor_id,omitempty" minLength:"1" doc:"Filter by member, key, assistant or run: UUID, short id, or a unique name" agent:"Id or name"`
@@ -143,7 +142,7 @@ func newest(ctx context.Context, q pg.Querier, where pg.Where, limit int) ([]Cha
 		limit), where.Args()...))
 }
 
-// worded returns the changes of a statement with their sentences.
+// worded returns the changes that a statement read, with their summaries completed.
 func worded(list []Change, err error) ([]Change, error) {
 	for i := range list {
 		list[i].word()
@@ -161,7 +160,7 @@ func (c *Change) word() {
 	c.Summary = text.Line(strings.ReplaceAll(c.Stored, PayeeMark, of), mostSummary)
 }
 
-// mostSummary is more than any summary has, whose longest part is a payee's name.
+// mostSummary is longer than any summary. The longest part of a summary is a payee's name.
 const mostSummary = 2000
 
 // matching returns the condition for the list's filters. The changes to a transaction or by a rule
@@ -365,7 +364,7 @@ func (j *Journal) restore(ctx context.Context, tx pg.Tx, c Change, f changeFamil
 	return out, err
 }
 
-// back returns the entries that undo the standing entries, and the skipped ones.
+// back returns the entries that undo the entries still in effect, and the skipped ones.
 func (s standing) back(how restoring) (back []Entry, left []Skipped) {
 	for _, e := range s.entries {
 		switch {
@@ -386,7 +385,7 @@ func (r *Reverted) count() {
 		switch blamed, other := a.Because != nil, b.Because != nil; {
 		case blamed == other:
 			return cmp.Compare(a.entry, b.entry)
-		case blamed: // first, no matter how many fields it blocks
+		case blamed: // entries with a reason of their own come first
 			return -1
 		}
 		return 1
@@ -398,8 +397,8 @@ func (r *Reverted) count() {
 	r.Skipped = slices.Clip(r.Skipped[:min(len(r.Skipped), mostSkipped)])
 }
 
-// writes returns the cost of entries beyond the transactions and records they are about, according
-// to their owners.
+// writes asks the owners of the entries' records for the additional cost of the entries, beyond one
+// write for each transaction and record.
 func (j *Journal) writes(ctx context.Context, q pg.Querier, entries []Entry) (int, error) {
 	of := map[string][]Entry{}
 	for _, e := range entries {
@@ -423,8 +422,9 @@ func (j *Journal) writes(ctx context.Context, q pg.Querier, entries []Entry) (in
 	return sum, nil
 }
 
-// all returns the owners in a fixed order, with the owners of single fields last. Owners that set
-// where a record is come before its other owner, because other fields may depend on that.
+// all returns the owners in a fixed order, with the owners of single fields last. An owner with a
+// method Places comes before the other owner of its kind, because other fields may depend on where
+// the record is.
 func (j *Journal) all() []Subject {
 	list := slices.SortedFunc(maps.Values(j.subjects), func(a,
 		b Subject,

@@ -262,8 +262,8 @@ func (comments) Fields() []string { return []string{FieldComment} }
 // Lock does nothing: the owner of transactions locks the transactions that have the comments.
 func (comments) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
-// Apply sets comments to their text after the entry, or removes them. An agent cannot revert a
-// person's comment.
+// Apply sets comments to the text that the entry has as After, or removes them. An agent cannot
+// revert a person's comment.
 func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
 	var skipped []Skipped
 	var ids []*id.ID

@@ -133,8 +133,8 @@ func (d Definition) Recorded(ctx context.Context, tx pg.Tx, ids []id.ID, n Note,
 }
 
 // Apply implements Subject: a row becomes the record after the entry, or a tombstone if there is
-// none. If a concurrent transaction is using a name, Apply waits for it, and the name is then
-// taken.
+// none. If a concurrent transaction takes a name first, Apply waits for that transaction and then
+// skips the entry as a conflict.
 func (d Definition) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
 	for range patience {
 		free, skipped, err := d.free(ctx, tx, entries)

@@ -28,7 +28,8 @@
 //   - A change never includes entries about a subject that a later change has touched: Extend
 //     records such entries as a separate change.
 //   - Reverting everything, newest first and each change once, skips nothing and restores the
-//     original state.
+//     original state. A file's transaction whose undo is undone stays away if the bank has reported
+//     its payment since.
 //   - An agent cannot revert a value that a person holds.
 //   - Carrying out a plan skips every field that someone has touched since the plan was made.
 //

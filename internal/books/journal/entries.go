@@ -104,8 +104,8 @@ const (
 		left join tag tg on e.field = 'tag' and tg.id = e.ref`
 )
 
-// Show returns planned entries for a person to read, in their order. Records that only the whole
-// plan creates are named too.
+// Show returns planned entries for a person to read, in their order. whole is the complete plan, so
+// that records which only the plan creates have names too.
 func Show(ctx context.Context, q pg.Querier, entries, whole []Planned) ([]ChangeEntry, error) {
 	list, err := json.Marshal(entriesOf(entries))
 	if err != nil {

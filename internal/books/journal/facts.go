@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// The actions of changes that a Note may name. The others follow from entries.
+// The actions of changes that a Note may name. Other actions are derived from entries.
 const (
 	ActionCreated      = "created"
 	ActionEdited       = "edited"
@@ -38,6 +38,9 @@ const (
 	included      = "included"
 	restored      = "restored"
 	linked        = "linked"
+	linkRejected  = "link_rejected"
+	pairConfirmed = "pair_confirmed"
+	pairRejected  = "pair_rejected"
 	balanceSet    = "balance_set"
 	dismissed     = "dismissed"
 	reverted      = "reverted"
@@ -45,7 +48,7 @@ const (
 	mixed         = "mixed"
 )
 
-// The names of what a change was done with.
+// The keys of Facts.With, for the records that a change was done with.
 const (
 	WithCategory     = "category"
 	WithTag          = "tag"
@@ -60,12 +63,13 @@ const (
 // reviewTag is the id of the built-in tag that asks for a review; migrations create it.
 var reviewTag = id.Must("019a3c5e-4000-7000-a5f3-40707465581e")
 
-// Facts are what a change did: an action on records of a kind, with others.
+// Facts are what a change did: an action on records of one kind, and the other records that took
+// part.
 type Facts struct {
 	Action  string
 	Kind    string // of the subject; "" if the action is mixed
 	Subject *id.ID // nil if there are several
-	Count   int    // how many of that kind
+	Count   int    // number of records of that kind
 	With    map[string]id.ID
 }
 
@@ -117,10 +121,11 @@ func factsOf(cause string, entries []Entry) Facts {
 	return d
 }
 
-// dealt holds which records entries are about, by kind and verb.
+// dealt maps each kind and verb to the records that entries are about.
 type dealt map[about]map[id.ID]bool
 
-// whole are the verbs of a transaction that explain the rest of what happened to it.
+// whole lists the verbs for a transaction as a whole. They explain everything else that happened to
+// it.
 var whole = []string{ActionCreated, restored, ActionDeleted}
 
 func subjectsOf(entries []Entry) dealt {
@@ -144,7 +149,7 @@ func subjectsOf(entries []Entry) dealt {
 	return out
 }
 
-// of returns the records of a kind.
+// of returns the records of a kind, whatever was done to them.
 func (d dealt) of(kind string) map[id.ID]bool {
 	out := map[id.ID]bool{}
 	for a, ids := range d {
@@ -165,8 +170,8 @@ func (d dealt) only(kind string) bool {
 	return true
 }
 
-// all returns facts about the transactions, or about the records of the first kind if there are
-// none.
+// all returns facts about the transactions. Without transactions it returns facts about the records
+// of the first entry's kind.
 func (d dealt) all(action string, entries []Entry) Facts {
 	kind := entries[0].Subject
 	if len(d.of(Transaction)) > 0 {
@@ -180,7 +185,8 @@ func (d dealt) all(action string, entries []Entry) Facts {
 	return out
 }
 
-// main returns what the rest follows from or goes along with, or false if there is no such thing.
+// main returns the main action, of which the other entries are consequences. It returns false if
+// there are several main actions.
 func (d dealt) main() (about, bool) {
 	for _, kind := range []string{Account, Counterparty} {
 		if a := (about{kind, ActionMerged}); d[a] != nil {
@@ -190,7 +196,7 @@ func (d dealt) main() (about, bool) {
 	if d[about{Category, ActionDeleted}] != nil && d[about{Transaction, categorized}] != nil {
 		return about{Category, ActionMerged}, true
 	}
-	if a := (about{Account, ActionDeleted}); d[a] != nil { // with its transactions
+	if a := (about{Account, ActionDeleted}); d[a] != nil { // its transactions were deleted with it
 		return a, true
 	}
 	left := slices.Collect(maps.Keys(d))
@@ -204,20 +210,20 @@ func (d dealt) main() (about, bool) {
 			return a.kind == kind && (len(verbs) == 0 || slices.Contains(verbs, a.verb))
 		})
 	}
-	if has(Finding) { // what its confirmation does to transactions
+	if has(Finding) { // confirming a finding changes transactions too
 		drop(func(a about) bool { return a.kind != Finding })
 	}
-	// definitions that were created on the way, those of tags also on the way to a rule
+	// These definitions were created for something else, such as a tag for a rule.
 	for _, kind := range []string{Tag, Counterparty, RuleSubject} {
 		drop(func(a about) bool { return a == about{kind, ActionCreated} })
 	}
 	if has(Account, ActionCreated) {
 		drop(func(a about) bool { return a == about{Account, balanceSet} })
 	}
-	if has(Transaction, split, joined) { // the parts have values of their own
+	if has(Transaction, split, joined) { // the parts get values of their own
 		drop(func(a about) bool { return a.kind == Transaction && a.verb != split && a.verb != joined })
 	}
-	if has(Transaction, whole...) { // matches follow
+	if has(Transaction, whole...) { // matches change as a consequence
 		drop(func(a about) bool {
 			return a == about{Transaction, linked} || a == about{Transaction, ActionLinkDecided}
 		})
@@ -231,7 +237,7 @@ func (d dealt) main() (about, bool) {
 	return left[0], true
 }
 
-// one returns the id if there is just one.
+// one returns the id if the set has exactly one.
 func one(ids map[id.ID]bool) *id.ID {
 	for u := range ids {
 		if len(ids) == 1 {
@@ -247,10 +253,7 @@ func (e Entry) verb() string {
 	case e.Subject == Transaction:
 		return e.transactionVerb()
 	case e.Subject == AccountLink:
-		if e.Field == FieldRecord && e.Before == nil && columns(e.After)["confidence"] != "rejected" {
-			return linked
-		}
-		return ActionLinkDecided
+		return e.linkVerb()
 	case e.Subject == Account && strings.HasPrefix(e.Field, "balance:"):
 		return balanceSet
 	case e.Subject == Account && e.Field == "merged_into" && e.After != nil:
@@ -271,6 +274,25 @@ func (e Entry) verb() string {
 		return ActionMerged
 	}
 	return ActionEdited
+}
+
+func (e Entry) linkVerb() string {
+	was, is := columns(e.Before), columns(e.After)
+	switch {
+	case e.Field == FieldMatch && e.After != nil && *e.After == "confirmed":
+		return pairConfirmed
+	case e.Field == FieldMatch && e.After != nil && *e.After == "rejected":
+		return pairRejected
+	case e.Field == FieldMatch:
+		return ActionLinkDecided
+	case is == nil || is["deleted"] == true:
+		return ActionDeleted
+	case is["confidence"] == "rejected":
+		return linkRejected
+	case was == nil || was["deleted"] == true || is["confidence"] == "confirmed" && was["confidence"] != "confirmed":
+		return linked
+	}
+	return ActionLinkDecided
 }
 
 func (e Entry) transactionVerb() string {
@@ -308,7 +330,7 @@ func (e Entry) transactionVerb() string {
 		}
 		return ActionLinkDecided
 	case FieldDeleted:
-		if !set && e.AfterSource == nil { // nobody lifted a tombstone: it is new
+		if !set && e.AfterSource == nil { // nobody restored a tombstone, so the transaction is new
 			return ActionCreated
 		}
 		return either(ActionDeleted, restored)
@@ -316,7 +338,7 @@ func (e Entry) transactionVerb() string {
 	return ActionEdited
 }
 
-// with returns what entries have in common: the category, tag, payee and rule.
+// with returns what all entries have in common: the category, tag, payee and rule.
 func with(entries []Entry) map[string]id.ID {
 	out, several := map[string]id.ID{}, map[string]bool{}
 	add := func(name string, u *id.ID) {
@@ -354,7 +376,7 @@ func with(entries []Entry) map[string]id.ID {
 	return out
 }
 
-// onlyInto returns the record that others were merged into.
+// onlyInto returns only the record that others were merged into.
 func onlyInto(entries []Entry) map[string]id.ID {
 	out := map[string]id.ID{}
 	for _, e := range entries {
@@ -399,7 +421,8 @@ func backOf(cause string, undoes bool, reverts id.ID, entries []Entry) (d Facts,
 	return d.back(undoes, reverts)
 }
 
-// back returns the facts that undoes this one or does it again, and this one's action.
+// back returns the facts of the change that undoes this one or does it again, and this one's
+// action.
 func (d Facts) back(undoes bool, reverts id.ID) (Facts, string) {
 	of := d.Action
 	d.Action = redone

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// TestFacts: what a change did follows from its cause and entries.
+// TestFacts checks what a change did, as derived from its cause and entries.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	a, b, cat, tag, rule, shop := id.New(), id.New(), id.New(), id.New(), id.New(), id.New()
@@ -63,6 +63,18 @@ func TestFacts(t *testing.T) {
 			new(`{"canonical_id": "`+b.String()+`"}`))}, Facts{
 			Action: ActionMerged, Kind: Counterparty, Subject: &shop, Count: 1, With: map[string]id.ID{WithInto: b},
 		}},
+		"a link confirmed": {API, []Entry{record(AccountLink, a, new(`{"confidence": "auto"}`),
+			new(`{"confidence": "confirmed"}`))}, Facts{Action: linked, Kind: AccountLink, Subject: &a, Count: 1}},
+		"a link rejected": {API, []Entry{record(AccountLink, a, new(`{"confidence": "confirmed"}`),
+			new(`{"confidence": "rejected"}`))}, Facts{Action: linkRejected, Kind: AccountLink, Subject: &a, Count: 1}},
+		"a link deleted": {API, []Entry{record(AccountLink, a, new(`{"confidence": "confirmed"}`),
+			new(`{"confidence": "confirmed", "deleted": true}`))}, Facts{
+			Action: ActionDeleted, Kind: AccountLink, Subject: &a, Count: 1,
+		}},
+		"a pair rejected": {API, []Entry{{
+			Subject: AccountLink, SubjectID: a, Field: FieldMatch, Ref: &b,
+			After: new("rejected"),
+		}}, Facts{Action: pairRejected, Kind: AccountLink, Subject: &a, Count: 1}},
 		"an account with its transactions": {API, []Entry{
 			record(Account, b, new("{}"), nil), set(a, FieldDeleted, nil, new("2026-01-01")),
 		}, Facts{Action: ActionDeleted, Kind: Account, Subject: &b, Count: 1}},

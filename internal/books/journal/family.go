@@ -56,9 +56,9 @@ type touch struct {
 
 // A standing holds the entries of a change that are still in effect, one for each field (the first
 // before, the last after). It also holds which of those fields someone has touched since, and which
-// belong to transactions whose review a person closed since. When that person agrees to a category,
-// this is not a touch: the category is theirs as long as they keep it, and it is undone with the
-// change that they agreed to.
+// belong to transactions whose review a person closed since. A person who closes a review and keeps
+// the category agrees to it. That does not count as touching the field: it only makes the person
+// the source, and undoing the change also undoes the agreement.
 type standing struct {
 	entries  []Entry
 	later    map[int64]bool
@@ -67,9 +67,9 @@ type standing struct {
 
 // undoing returns the entries of a change that are still in effect. The subjects are locked.
 //
-// It combines two plain reads here instead of a join. Right after a large change, PostgreSQL does
-// not know the size of the change yet, and a plan that looks up each entry's successors separately
-// scans all of them each time.
+// It reads twice and combines the results in Go, instead of using a join. Right after a large
+// change, PostgreSQL does not know the size of the change yet. It would choose a plan that looks up
+// each entry's successors separately and scans all of them each time.
 func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID, f changeFamily) (standing, error) {
 	wrote, err := pg.All[Entry](ctx, tx, `
 		select id, subject, subject_id, field, ref, before, after, before_source, after_source, rule_id, note
@@ -115,7 +115,7 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID, f changeF
 		if undone {
 			continue
 		}
-		if agreed[s] { // the value belongs to a person by now
+		if agreed[s] { // the person who agreed is the source by now
 			e.AfterSource = new(op.User)
 		}
 		out.entries = append(out.entries, e)
@@ -132,8 +132,8 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID, f changeF
 // A closing is a transaction and the change by which a person closed its review.
 type closing struct{ transaction, root id.ID }
 
-// closed returns the changes by which people closed reviews since, and the transactions whose
-// review is still closed by a person.
+// closed returns the changes in since by which people closed reviews, and the transactions whose
+// review a person closed and nobody reopened.
 func closed(ctx context.Context, q pg.Querier, since []touch, families map[id.ID]changeFamily) (
 	closings map[closing]bool, closed map[id.ID]bool, err error,
 ) {
@@ -158,8 +158,8 @@ func closed(ctx context.Context, q pg.Querier, since []touch, families map[id.ID
 	return closings, closed, err
 }
 
-// since returns the entries that others wrote about the subjects of these entries, from the first
-// of them on, in order, with their families.
+// since returns the entries of other changes about the same subjects, in order and starting after
+// the first given entry, with the families of those changes.
 func (j *Journal) since(ctx context.Context, tx pg.Tx, change id.ID, wrote []Entry) ([]touch, map[id.ID]changeFamily,
 	error,
 ) {
@@ -204,11 +204,11 @@ func (j *Journal) since(ctx context.Context, tx pg.Tx, change id.ID, wrote []Ent
 	return touches, families, err
 }
 
-// fate reports for a field that a member of the family wrote whether that write was undone since,
-// and if not, whether someone has touched the field since. The writes to a field form a stack of
-// roots: a change, or its restoration, pushes its root, and an undo pops it. So a change and the
-// revert that undid it cancel out. The same applies below the member's own position: roots that
-// were popped there and pushed back in turn cancel out too.
+// fate reports about a field that a member of the family wrote. undone is whether that write was
+// undone since. If it was not, touched is whether someone has changed the field since. The writes
+// to a field form a stack of roots: a change, or its restoration, pushes its root, and an undo pops
+// it. So a change and the revert that undid it cancel out. An undo can also pop a root from below
+// the member's own position, and a restoration can push it back. These two cancel out as well.
 func (f changeFamily) fate(later []changeFamily) (undone, touched bool) {
 	// the roots above the member's position, and the roots missing below it, the lowest last
 	var stack, off []id.ID

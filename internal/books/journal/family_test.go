@@ -24,7 +24,7 @@ func TestFate(t *testing.T) {
 		{"A", "BbB", false, true},   // B is restored
 		{"A", "BCcb", false, false}, // undone in turn
 		{"A", "AA", false, false},   // a change may write a field twice
-		{"A", "aB", true, false},    // A is undone, so B touches nothing of it
+		{"A", "aB", true, false},    // A is undone, so B has touched nothing of A
 		{"A", "z", false, true},     // a change below A was undone
 		{"A", "zZ", false, true},    // Z is restored, but above A
 		{"a", "", false, false},

@@ -53,11 +53,11 @@ const (
 	// FieldAccount is a transaction's account: its id, followed by the bank's id of the transaction
 	// if that changes with the account.
 	FieldAccount = "account"
-	// FieldCorrection is what a bank says of a transaction that it delivered before: its identity,
-	// day, amount and text, as JSON.
+	// FieldCorrection is a bank's correction of a transaction that it delivered before: its
+	// identity, day, amount and text, as JSON.
 	FieldCorrection = "correction"
-	// FieldMatch is a decision about one pair: of an account link, or of a manual transaction and a
-	// bank's.
+	// FieldMatch is a decision about one pair: a pair of an account link, or a manual transaction
+	// and one of the bank's.
 	FieldMatch = "match"
 	// Matched and Parted are the values of FieldMatch for transactions.
 	Matched = "matched"
@@ -101,8 +101,8 @@ type Subject interface {
 }
 
 // A FieldOwner is a Subject that applies some fields of records. The other fields and the locks
-// belong to the Subject of the same kind. A FieldOwner is called after that Subject, or before it
-// if it has a method Places, because then its fields determine where the record is.
+// belong to the Subject of the same kind. A FieldOwner is called after that Subject. If it has a
+// method Places, it is called before, because its fields determine where the record is.
 type FieldOwner interface {
 	Subject
 	// Fields returns the fields that it applies.
@@ -117,8 +117,8 @@ type Skipped struct {
 	TransactionID *id.ID `json:"transaction_id"`
 	Field         string `json:"field"`
 	Reason        string `json:"reason" enum:"changed_since,reviewed_since,held,missing,conflict,together" doc:"changed_since: someone changed it later; reviewed_since: a person closed the review later and let it stand; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data; together: the account and the transactions of a merge or removal go back together, and not all of them can"`
-	// Because is set if the field itself could not be restored, and nil if another field is the
-	// cause.
+	// Because is the reason why the field itself could not be restored. It is nil if only another
+	// field is the cause.
 	Because *string `json:"because,omitempty" enum:"changed_since,held,missing,conflict" doc:"With reason together: why each field that causes it can't be restored"`
 	entry   int64
 }
@@ -130,6 +130,17 @@ func Skip(e Entry, reason string) Skipped {
 		s.TransactionID = new(e.SubjectID)
 	}
 	return s
+}
+
+// Conflicts returns the entries that must be skipped because their subjects no longer fit.
+func Conflicts(entries []Entry, subjects []id.ID) []Skipped {
+	var out []Skipped
+	for _, e := range entries {
+		if slices.Contains(subjects, e.SubjectID) {
+			out = append(out, Skip(e, "conflict"))
+		}
+	}
+	return out
 }
 
 // Journal is the journal of one household.
@@ -224,7 +235,7 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 		return nil, err
 	}
 	if trying(ctx) != nil {
-		return &change, nil // it will be rolled back, so nobody is notified
+		return &change, nil // the change will be rolled back, so nobody is notified
 	}
 	if s := rehearsing(ctx); s != nil {
 		s.changes = append(s.changes, change)
@@ -257,9 +268,10 @@ func lockChange(ctx context.Context, tx pg.Tx, change id.ID) error {
 }
 
 // Extend adds a batch of entries to a change that Continue returned. Each batch is about other
-// transactions. If change is nil, it is Record. Entries about subjects that a later change has
-// touched cannot become part of the earlier change, or neither could be reverted before the other.
-// They are recorded as a separate change, which is returned as beside.
+// transactions. If change is nil, Extend does the same as Record. Entries about subjects that a
+// later change has touched must not become part of the earlier change. Otherwise neither change
+// could be reverted before the other. Extend records such entries as a separate change and returns
+// it as beside.
 func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entry) (extended, beside *id.ID,
 	err error,
 ) {
@@ -330,7 +342,8 @@ func part(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) (free, o
 	return free, overtaken, nil
 }
 
-// leads returns the entry's subject and the definition that it makes the subject refer to.
+// leads returns the ids of the entry's subject and of the definition that the entry makes it refer
+// to.
 func (e Entry) leads() []id.ID {
 	ids := []id.ID{e.SubjectID}
 	switch {

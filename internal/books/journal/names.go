@@ -68,7 +68,7 @@ func (c *Change) mentions() []id.ID {
 		ids = append(ids, *c.did.Subject)
 	}
 	if c.ActorID != nil {
-		ids = append(ids, *c.ActorID) // it may be a workflow run
+		ids = append(ids, *c.ActorID) // the actor may be a workflow run
 	}
 	return ids
 }
@@ -102,15 +102,15 @@ func (c *Change) describe(names map[id.ID]naming) {
 
 // A naming is what a record is called.
 type naming struct {
-	ID      id.ID   `db:"id"`
-	Kind    string  `db:"kind"`
-	ShortID string  `db:"short_id"`
-	Name    *string `db:"name"`
-	Slug    *string `db:"slug"`
-	Said    *string `db:"said"` // how a summary names it: never in words of a bank
+	ID        id.ID   `db:"id"`
+	Kind      string  `db:"kind"`
+	ShortID   string  `db:"short_id"`
+	Name      *string `db:"name"`
+	Slug      *string `db:"slug"`
+	InSummary *string `db:"in_summary"` // the name in a summary, which never repeats a bank's words
 }
 
-// short returns the short id of a record; an erased one has that of its id.
+// short returns the short id of a record. For an erased record it is derived from the id.
 func (n naming) short(u id.ID) string {
 	if n.ShortID == "" {
 		return u.Short()
@@ -118,7 +118,7 @@ func (n naming) short(u id.ID) string {
 	return n.ShortID
 }
 
-// namesOf returns what records are called, all in one query. Deleted records keep their names;
+// namesOf returns the names of records, with one query. Deleted records keep their names, and
 // erased ones have none.
 func namesOf(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]naming, error) {
 	out := make(map[id.ID]naming, len(ids))
@@ -126,7 +126,7 @@ func namesOf(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]naming, 
 		return out, nil
 	}
 	rows, err := pg.All[naming](ctx, q, `
-		select id, 'category' as kind, short_id, display_name as name, slug, slug as said from category where id = any($1)
+		select id, 'category' as kind, short_id, display_name as name, slug, slug as in_summary from category where id = any($1)
 		union all select id, 'tag', short_id, display_name, slug, slug from tag where id = any($1)
 		union all select id, 'counterparty', short_id, name, null, null from counterparty where id = any($1)
 		union all select id, 'rule', short_id, name, null, null from rule where id = any($1)
@@ -136,6 +136,12 @@ func namesOf(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]naming, 
 		union all select id, 'connection', short_id, institution_name, null, null from connection where id = any($1)
 		union all select id, 'workflow_run', short_id, workflow_slug as name, workflow_slug as slug, null from workflow_run
 			where id = any($1)
+		union all select l.id, 'account_link', l.short_id, concat(coalesce(nullif(p.display_name, ''), p.name), ' ↔ ',
+				coalesce(nullif(r.display_name, ''), r.name)), null,
+				concat(coalesce(nullif(p.display_name, ''), p.short_id), ' ↔ ',
+				coalesce(nullif(r.display_name, ''), r.short_id))
+			from account_link l join account p on p.id = l.primary_id join account r on r.id = l.mirror_id
+			where l.id = any($1)
 		union all select id, 'report', short_id, title, null, null from report where id = any($1)
 		union all select id, 'pattern', short_id, name, null, null from recurring where id = any($1)
 		union all select g.id, 'target', g.short_id, c.display_name, null, c.slug from target g
@@ -149,7 +155,7 @@ func namesOf(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]naming, 
 	return out, err
 }
 
-// fewEntries is the most entries of a stored change that its facts are derived from.
+// fewEntries is the maximum number of entries from which the facts of a stored change are derived.
 const fewEntries = 200
 
 // deriveStored derives the facts of changes that were stored without them.
@@ -187,7 +193,7 @@ func deriveStored(ctx context.Context, q pg.Querier, list []Change) error {
 	return nil
 }
 
-// A storedFact has what can still be found about a change that was stored without facts.
+// A storedFact holds what the database still knows about a change that was stored without facts.
 type storedFact struct {
 	ID         id.ID  `db:"id"`
 	Cause      string `db:"cause"` // of the root of its family
@@ -226,7 +232,7 @@ func storedFacts(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]*sto
 	return out, err
 }
 
-// facts returns the facts of a stored change, and of a revert the action that it undoes.
+// facts returns the facts of a stored change. For a revert, of is the action that it undoes.
 func (f *storedFact) facts(c Change) (d Facts, of string) {
 	if c.Reverts != nil {
 		d, of = backOf(f.Cause, f.Undoes, *c.Reverts, f.entries)
@@ -253,9 +259,9 @@ func (f *storedFact) facts(c Change) (d Facts, of string) {
 // fillBatch is how many changes FillFacts locks at a time.
 const fillBatch = 500
 
-// FillFacts stores what changes did that an archive of a development version brought without it. It
-// returns how many. Each batch is committed on its own, and servers that start
-// at the same time share the work.
+// FillFacts stores the facts of changes that lack them because they came with an archive of a
+// development version. It returns how many it filled. It commits each batch separately, and servers
+// that start at the same time share the work.
 func (j *Journal) FillFacts(ctx context.Context) (int, error) {
 	filled := 0
 	missing, err := pg.Value[bool](ctx, j.db, `select exists (select from change where action is null)`)

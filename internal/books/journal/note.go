@@ -11,24 +11,25 @@ import (
 // A Note describes a change besides its entries.
 type Note struct {
 	Cause string // "" derives it from the call: workflow_run for a run, tool for a tool, else api
-	// Did says what entries cannot: the fields that are set replace what follows from entries.
+	// Did overrides facts that would be derived from the entries: each field that is set takes
+	// precedence.
 	Did Facts
-	// Summary is coffer's own sentence, for what the facts cannot say; "" makes it from the facts.
-	// PayeeMark stands for the payee.
+	// Summary is coffer's own sentence, for what the facts cannot express. If it is empty, the
+	// sentence is made from the facts. PayeeMark stands for the payee.
 	Summary string
-	Wording *int32 // the payee's wording; nil looks for one that all transactions share
-	// Writes is the change's cost in an agent's budget beyond the transactions and records that its
-	// entries are about: the transactions that lose or get something with a record.
+	Wording *int32 // the payee's wording; if nil, a wording that all transactions share is used
+	// Writes is the additional cost of the change in an agent's budget, beyond one write for each
+	// record that its entries are about: the transactions that lose or get something with a record.
 	Writes int
 	// Approved means that a person approved the change, so that it does not count against a budget.
 	Approved bool
 
 	reverts *Change
-	undoes  bool // with reverts: this change undoes the root of its family
+	undoes  bool // with reverts: whether this change undoes the root of its family
 	beside  bool // its records were edited while another change was being made
 }
 
-// facts returns what the change did, and of a revert the action that it undoes or does again.
+// facts returns what the change did. For a revert, of is the action that it undoes or does again.
 func (n Note) facts(entries []Entry) (d Facts, of string) {
 	if n.reverts != nil {
 		return n.reverts.undone(n.undoes, entries)
@@ -62,10 +63,11 @@ func (c *Change) undone(undoes bool, entries []Entry) (Facts, string) {
 	return d.back(undoes, c.ID)
 }
 
-// extend counts a batch of entries in a change. References that not all batches share are removed.
+// extend adds the counts of a batch of entries to a change, and removes references that not all
+// batches share.
 func (n Note) extend(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {
 	d, _ := n.facts(entries)
-	if n.Did.Kind != "" { // about a record, and the batches are consequences
+	if n.Did.Kind != "" { // the note names a record, and the batches are consequences for others
 		d.Kind = ""
 	}
 	_, err := pg.Exec(ctx, tx, `
@@ -83,7 +85,7 @@ func (n Note) extend(ctx context.Context, tx pg.Tx, change id.ID, entries []Entr
 	return err
 }
 
-// word completes the summary, and the wording of the payee if all transactions share one.
+// word completes the summary, and sets the payee's wording if all transactions share a payee.
 func (n *Note) word(ctx context.Context, tx pg.Tx, d Facts, entries []Entry) (err error) {
 	if touched := Touched(entries); n.Wording == nil && touched > 0 && touched <= few {
 		if n.Wording, err = sharedPayee(ctx, tx, entries); err != nil {

@@ -8,8 +8,8 @@ func (j *Journal) Ops() []*op.Op {
 		op.Reading(op.Spec{
 			Name: "change.list", Route: "GET /changes", Tool: "list_changes", Core: true,
 			Summary: "Lists changes, newest first.",
-			Agent: "Lists changes, newest first: what was done, by whom, how many fields it changed and " +
-				"whether it was undone. Use it to find a change to pass to revert_change.",
+			Agent: "Lists changes, newest first: what was done, by whom and whether it was undone. " +
+				"revert_change undoes one.",
 		}, j.List),
 		op.Reading(op.Spec{Name: "change.get", Route: "GET /changes/{change_id}", Summary: "Shows one change."}, j.Get),
 		op.Reading(op.Spec{

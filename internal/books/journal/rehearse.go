@@ -19,8 +19,8 @@ import (
 type Planned struct {
 	Entry
 	Step int             `db:"step" json:"step"` // the call that wrote it; entries of one call belong together
-	Seen *int64          `db:"seen" json:"seen"` // the newest entry about the field at that time
-	Row  json.RawMessage `db:"row" json:"row"`   // the whole row of the record that the entry creates
+	Seen *int64          `db:"seen" json:"seen"` // the newest entry about the field when the rehearsal ran
+	Row  json.RawMessage `db:"row" json:"row"`   // the whole row, if the entry creates its record
 }
 
 // A Rehearsal describes the books that a rehearsal runs on.
@@ -73,9 +73,9 @@ func (j *Journal) Rehearse(ctx context.Context, r Rehearsal, f func(context.Cont
 	return made, err
 }
 
-// RehearseIn runs f on the books after it has applied a plan, rolls everything back, and returns
-// the entries that f's changes wrote, to be appended to the plan. None of it counts against a
-// budget. An error of f is returned; f itself must keep the errors of refused calls.
+// RehearseIn applies a plan to the books, runs f on them, and rolls everything back. It returns the
+// entries that f's changes wrote, to be appended to the plan. None of them count against a budget.
+// RehearseIn returns f's error, so f itself must handle the errors of calls that are refused.
 func (j *Journal) RehearseIn(ctx context.Context, tx pg.Tx, r Rehearsal,
 	f func(context.Context, pg.Tx) error,
 ) (made []Planned, err error) {
@@ -113,8 +113,8 @@ func (j *Journal) RehearseIn(ctx context.Context, tx pg.Tx, r Rehearsal,
 	return made, nil
 }
 
-// rehearsed returns the entries of changes in their order. Each has the newest entry about its
-// field that neither these nor the other changes wrote.
+// rehearsed returns the entries of changes in their order. Seen of each is the newest entry about
+// its field that existed before: entries of these changes and of others do not count.
 func (j *Journal) rehearsed(ctx context.Context, tx pg.Tx, changes, others []id.ID) ([]Planned, error) {
 	if len(changes) == 0 {
 		return nil, nil
@@ -178,9 +178,9 @@ func (e Entry) record() id.ID {
 	return e.SubjectID
 }
 
-// newestOf returns the newest entry about each field, ignoring the given changes.
+// newestOf returns the newest entry about each field, without those of the given changes.
 //
-// It reads whole histories and not each field's history separately, for the reason given at
+// It reads whole histories instead of each field's history separately, for the reason given at
 // undoing.
 func newestOf(ctx context.Context, q pg.Querier, plan []Planned, without []id.ID) (map[spot]*int64, error) {
 	ids := make([]id.ID, len(plan))
@@ -226,8 +226,8 @@ func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b
 // A Carried is the result of carrying out a plan.
 type Carried struct {
 	// Changes usually has one change. If a name moves from one record to another within the plan,
-	// each call becomes a separate change, because undoing them all at once would meet the name
-	// twice.
+	// each call becomes a separate change. Undone as one change, two records would have the same
+	// name at the same time.
 	Changes []id.ID
 	Done    int // fields that were set
 	Skipped []Skipped
@@ -398,12 +398,12 @@ func entriesOf(plan []Planned) []Entry {
 // asOfMost is the maximum number of entries that AsOf undoes: about ten seconds.
 const asOfMost = 200_000
 
-// AsOf sets the books to their state at a moment, in a transaction that must be rolled back, and
-// returns the fields that it skipped. Each field gets the value before the first entry since then.
-// The bank's facts stay: transactions that it added or changed since.
+// AsOf sets the books to their state at a moment and returns the fields that it skipped. The
+// transaction must be rolled back. Each field gets the value from before the first entry after that
+// moment. The bank's own data stays as it is now.
 func (j *Journal) AsOf(ctx context.Context, tx pg.Tx, moment pg.Time) ([]Skipped, error) {
-	// A long change is written in batches, with the time of the first. So all entries after the
-	// first entry of a later change count as later too.
+	// A long change is written in batches, all with the time of the first batch. So every entry
+	// after the first entry of a later change counts as later too.
 	first, err := pg.Value[*int64](ctx, tx, `select min(e.id) from change c join entry e on e.change_id = c.id
 		where c.created_at > $1`, moment)
 	if err != nil || first == nil {

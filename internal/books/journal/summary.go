@@ -12,9 +12,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// summarize returns the English sentence for what a change did, for terminals and agents. Nothing
-// reads it but people and models: programs read the facts. It is coffer's own prose, so it names
-// records by slugs and short ids, and has PayeeMark in place of a payee.
+// summarize returns the English sentence for what a change did. It is for terminals, people and
+// models; programs read the facts. The sentence never contains a bank's words: it names records by
+// slugs and short ids, and has PayeeMark in place of a payee.
 func summarize(ctx context.Context, q pg.Querier, d Facts, entries []Entry, payee bool) (string, error) {
 	var ids []id.ID
 	if d.Subject != nil {
@@ -39,7 +39,7 @@ func summarize(ctx context.Context, q pg.Querier, d Facts, entries []Entry, paye
 
 func sentence(d Facts, entries []Entry, names map[id.ID]naming, payee bool) string {
 	nameOf := func(u id.ID) string {
-		if n := names[u].Said; n != nil {
+		if n := names[u].InSummary; n != nil {
 			return *n
 		}
 		return names[u].short(u)
@@ -62,7 +62,7 @@ func sentence(d Facts, entries []Entry, names map[id.ID]naming, payee bool) stri
 		}
 		return "Merged " + nouns[d.Kind][1] + " " + nameOf(*d.Subject) + " into " + nameOf(into)
 	case d.Kind == AccountLink:
-		return linkSentence(d, entries)
+		return linkSentence(d, entries, nameOf)
 	case d.Kind != Transaction && d.Kind != "":
 		return recordSentence(d, entries, nameOf)
 	case d.Action == ActionCreated && d.Count == 1:
@@ -91,7 +91,7 @@ func withOne(one, several string, with map[string]id.ID, name string, nameOf fun
 	return several
 }
 
-// nouns are the kinds of records in words: with an article, and before a name.
+// nouns name the kinds of records in words: with an article, and for use before a name.
 var nouns = map[string][2]string{
 	Tag: {"a tag", "tag"}, Category: {"a category", "category"}, Counterparty: {"a counterparty", "counterparty"},
 	RuleSubject: {"a rule", "rule"}, Account: {"an account", "account"}, Report: {"a report", "report"},
@@ -106,7 +106,7 @@ var verbs = map[string]string{
 // recordSentence is the sentence about definitions, accounts and the like.
 func recordSentence(d Facts, entries []Entry, nameOf func(id.ID) string) string {
 	verb, noun := verbs[d.Action], nouns[d.Kind]
-	var e Entry // the first one about them
+	var e Entry // the first entry about the records
 	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Subject == d.Kind }); i >= 0 {
 		e = entries[i]
 	}
@@ -140,35 +140,47 @@ func recordSentence(d Facts, entries []Entry, nameOf func(id.ID) string) string 
 }
 
 // linkSentence is the sentence about account links.
-func linkSentence(d Facts, entries []Entry) string {
-	e := entries[0]
-	if e.Field == FieldMatch {
-		return "Decided a pair of transactions"
+func linkSentence(d Facts, entries []Entry, nameOf func(id.ID) string) string {
+	verb, one := linkVerbs[d.Action], entries[0]
+	is := columns(one.After)
+	if is == nil {
+		is = columns(one.Before)
 	}
-	is := columns(e.After)
-	confidence, _ := is["confidence"].(string)
-	verb := map[string]string{"auto": "Changed", "confirmed": "Confirmed", "rejected": "Rejected"}[confidence]
 	switch {
-	case d.Count > 1:
-		return verb + " " + phrase.Count(d.Count, "account link")
-	case is["deleted"] == true || is == nil:
-		verb = "Deleted"
-		if is == nil {
-			is = columns(e.Before)
-		}
-	case d.Action == linked && confidence == "confirmed":
-		return fmt.Sprintf("Linked two accounts (%s)", is["kind"])
-	case d.Action == linked:
+	case one.Field != FieldRecord && verb == "":
+		verb = "Cleared the decision on"
+	case d.Action == linked && is["confidence"] == "auto":
 		verb = "Proposed"
+	case d.Action == linked && one.Before == nil:
+		verb = "Added"
+	case verb == "" && columns(one.Before)["kind"] == is["kind"] && is["confidence"] == "auto":
+		verb = "Reopened"
+	case verb == "":
+		verb = "Changed"
 	}
-	return fmt.Sprintf("%s an account link (%s)", verb, is["kind"])
+	link := "account link"
+	if d.Subject != nil {
+		link += " " + nameOf(*d.Subject)
+	}
+	switch {
+	case one.Field != FieldRecord:
+		return verb + " " + phrase.Count(len(entries), "pair") + " of " + link
+	case d.Subject == nil:
+		return verb + " " + phrase.Count(d.Count, link)
+	}
+	return fmt.Sprintf("%s %s (%s)", verb, link, is["kind"])
 }
 
-// clauses says what entries do to transactions: the action, the number of transactions and the slug
-// of a category or tag, for the first few actions.
+var linkVerbs = map[string]string{
+	linked: "Confirmed", linkRejected: "Rejected", ActionDeleted: "Deleted",
+	pairConfirmed: "Confirmed", pairRejected: "Rejected",
+}
+
+// clauses describes what entries do to transactions: the action, the number of transactions, and
+// the slug of a category or tag. It describes only the first few actions.
 func clauses(entries []Entry, names map[id.ID]naming, payee bool) string {
 	var all []string
-	about := map[string]map[id.ID]bool{} // which transactions
+	about := map[string]map[id.ID]bool{} // the transactions of each clause
 	for _, e := range entries {
 		p := e.clause(names)
 		if p == "" {
@@ -188,7 +200,7 @@ func clauses(entries []Entry, names map[id.ID]naming, payee bool) string {
 		}
 		some := phrase.Several(len(about[p]))
 		if i == 0 && payee && !strings.HasPrefix(p, "tagged #") && !strings.HasPrefix(p, "set the counterparty") {
-			// there another name follows
+			// After the other clauses a different name follows.
 			some += PayeeMark
 		}
 		parts = append(parts, strings.Replace(p, "#", some, 1))
@@ -200,11 +212,12 @@ func clauses(entries []Entry, names map[id.ID]naming, payee bool) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// clause describes an entry about a transaction, with # in place of the transactions.
+// clause describes what an entry does to a transaction. The character # stands for the
+// transactions.
 func (e Entry) clause(names map[id.ID]naming) string {
 	slug := func(u *id.ID) string {
-		if u != nil && names[*u].Said != nil {
-			return *names[*u].Said
+		if u != nil && names[*u].InSummary != nil {
+			return *names[*u].InSummary
 		}
 		return ""
 	}

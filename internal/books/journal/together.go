@@ -20,9 +20,9 @@ func tied(ctx context.Context, q pg.Querier, f changeFamily, entries []Entry) (b
 		and field = 'record' and after is null)`, f.Root)
 }
 
-// core reports whether the entry must be restored together with the others. Other entries, such as
-// categories that transactions of the other account took over, may be skipped, but they are never
-// restored without the core.
+// core reports whether the entry is part of the core. The entries of the core are restored together
+// or not at all. Other entries, such as categories that transactions of the other account took
+// over, may be skipped, but they are never restored without the core.
 func (e Entry) core() bool {
 	return e.Subject == Account || e.Subject == Transaction && (e.Field == FieldAccount || e.Field == FieldDeleted)
 }

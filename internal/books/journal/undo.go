@@ -53,7 +53,7 @@ type UndoChanges struct {
 	DryRun    bool       `json:"dry_run,omitempty" doc:"Preview only; write nothing" agent:"-"`
 }
 
-// Values of keep. By default it depends on who made the changes.
+// Values of keep. The default depends on who made the changes.
 const (
 	keepReviewed = "reviewed"
 	keepNone     = "none"
@@ -204,7 +204,7 @@ func transactionsOf(ctx context.Context, q pg.Querier, changes []id.ID, since in
 		where r.reverts = any($1) and r.seq > $2`, changes, since)
 }
 
-// one is Revert with the result of Call.
+// one is Revert with an Undone as its result, for Call.
 func (u *Undo) one(ctx context.Context, tx pg.Tx, ref string, how restoring, dry bool) (Undone, error) {
 	c, done, err := u.revert(ctx, tx, ref, how, dry)
 	if err != nil {

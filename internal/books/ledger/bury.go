@@ -10,9 +10,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Remove deletes transactions that a bank no longer has, by the bank's ids. They become tombstones
-// that the bank lifts if it sends them again. A transaction that a person deleted stays the
-// person's tombstone, and an id from before a posting matches nothing.
+// Remove deletes transactions that a bank no longer has. It takes the bank's ids. If the bank sends
+// such a transaction again, it is restored. A transaction that a person deleted stays deleted. The
+// id that a transaction had while it was pending matches nothing.
 func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs []string) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
 		where account_id = $1 and provider_id = any($2) and deleted_at is null and origin = 'bank'
@@ -24,9 +24,9 @@ func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs
 	return b.parted(ctx, tx, ids, entries, err)
 }
 
-// Withdraw deletes transactions that a bank takes back in a file, by the bank's ids. An earlier
-// file still lists them, and must not bring them back: so they are tombstones of the person who
-// imports.
+// Withdraw deletes transactions that a bank cancels in a file. It takes the bank's ids. An earlier
+// file still lists these transactions and must not restore them if it is imported again. So they
+// count as deleted by a person.
 func (b *Books) Withdraw(ctx context.Context, tx pg.Tx, account id.ID, providerIDs []string) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
 		where account_id = $1 and provider_id = any($2) and deleted_at is null and origin = 'bank'
@@ -38,8 +38,8 @@ func (b *Books) Withdraw(ctx context.Context, tx pg.Tx, account id.ID, providerI
 	return b.parted(ctx, tx, ids, entries, err)
 }
 
-// RemoveRows deletes the next live transactions of an account in the caller's name. Parts follow
-// their transaction.
+// RemoveRows deletes up to limit transactions of an account, newest first, in the caller's name.
+// The parts of a split transaction are deleted with it.
 func (b *Books) RemoveRows(ctx context.Context, tx pg.Tx, account id.ID, limit int) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select t.id from transaction t
 		where t.account_id = $1 and t.deleted_at is null and `+journal.BankRow+`
@@ -50,7 +50,7 @@ func (b *Books) RemoveRows(ctx context.Context, tx pg.Tx, account id.ID, limit i
 	return b.bury(ctx, tx, ids, nil)
 }
 
-// bury turns transactions into tombstones of that source; nil means the caller.
+// bury turns transactions into tombstones with that source. A nil source means the caller.
 func (b *Books) bury(ctx context.Context, tx pg.Tx, ids []id.ID, source *string) ([]journal.Entry, error) {
 	if len(ids) == 0 {
 		return nil, nil

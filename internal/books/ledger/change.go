@@ -29,7 +29,8 @@ type PatchTransaction struct {
 }
 
 // PatchTransaction sets a transaction's category and counterparty and adds a comment, in one
-// change. Of a transaction that was entered by hand it also changes the facts.
+// change. If the transaction was entered by hand, it can also change the amount, the date and the
+// texts.
 func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransaction) (TransactionDetail, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *Books) DeleteTransaction(ctx context.Context, tx pg.Tx, in TransactionR
 	return op.Deleted{Deleted: true, ID: t}, err
 }
 
-// RestoreTransaction lifts the tombstone.
+// RestoreTransaction restores a deleted transaction.
 func (b *Books) RestoreTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (TransactionDetail, error) {
 	t, err := b.setDeleted(ctx, tx, in.TransactionID, nil)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Where returns a filter as conditions on transaction t, for other packages that read transactions.
-// It reports none if nothing can match.
+// If none is true, nothing can match.
 func (b *Books) Where(ctx context.Context, q pg.Querier, f Filter) (where *pg.Where, none bool, err error) {
 	s, err := b.resolve(ctx, q, f, nil)
 	if err != nil {
@@ -18,12 +18,13 @@ func (b *Books) Where(ctx context.Context, q pg.Querier, f Filter) (where *pg.Wh
 	return &s.Where, s.none, nil
 }
 
-// rareTag is the most transactions that a tag may have for WhereTagged to begin with them.
+// rareTag is the largest number of transactions with a tag for which WhereTagged starts from the
+// tag.
 const rareTag = 20_000
 
-// WhereTagged is Where for readers of few transactions among many. If the filter names one tag and
-// few transactions have it, the condition begins with those, because statistics may not show the
-// planner that they are few.
+// WhereTagged is Where for callers that expect few transactions among many. If the filter names a
+// single rare tag, the condition looks up the transactions of that tag first. PostgreSQL's
+// statistics may not show that they are few.
 func (b *Books) WhereTagged(ctx context.Context, q pg.Querier, f Filter) (where *pg.Where, none bool, err error) {
 	if len(f.Tags) != 1 {
 		return b.Where(ctx, q, f)

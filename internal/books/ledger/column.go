@@ -58,8 +58,8 @@ type Transaction struct {
 	UpdatedAt           pg.Time         `json:"updated_at"`
 }
 
-// A column is one field of a Transaction: how a statement selects it, how it is read, its JSON, and
-// for a fact what a bank delivers.
+// A column is one field of a Transaction: how a statement selects it, how it is read, and how it is
+// written as JSON. If the column is a fact, it also says what a bank delivers for it.
 type column struct {
 	name   string
 	sql    string                              // "" if it comes from the names
@@ -70,14 +70,14 @@ type column struct {
 
 	kind     string              // the type in SQL, for kinds that a fact can have
 	fact     func(*Incoming) any // the value in a row of a bank; nil if banks deliver none
-	ruled    bool                // a fact that rules read: they run again when a bank changes it
+	ruled    bool                // a fact that rules read; if a bank changes it, the rules run again
 	partsOwn bool                // a fact that parts of a split have of their own
 }
 
 // columns are the fields of a transaction in the order of the record. To add a field, add a line
-// here and one in Transaction. If banks deliver it, the line ends with from, and everything that
-// stores, compares and copies it follows (fact.go). The first two are always shown; the others can
-// be chosen.
+// here and a field in Transaction. If banks deliver the field, end its line with a call of from.
+// Then all code that stores, compares and copies facts includes it (see fact.go). The first two
+// columns are always shown; callers choose among the others.
 var columns = []column{
 	stored("id", "t.id", ids, func(t *Transaction) *id.ID { return &t.ID }),
 	stored("short_id", "t.short_id", texts, func(t *Transaction) *string { return &t.ShortID }),
@@ -155,7 +155,8 @@ var columns = []column{
 const alwaysShown = 2 // of columns: id and short_id
 
 // transactionColumns are the columns that a statement selects, in the order in which a page reads
-// them. The names of accounts, categories and tags are not among them; the version of the names is.
+// them. Instead of the names of accounts, categories and tags, a statement selects the version of
+// the names.
 var transactionColumns = func() string {
 	sql := []string{"(select version from naming)"}
 	for _, c := range storedColumns {
@@ -198,13 +199,14 @@ func (c column) from(value func(*Incoming) any) column {
 	return c
 }
 
-// forRules says that rules read the fact.
+// forRules marks a fact that rules read.
 func (c column) forRules() column {
 	c.ruled = true
 	return c
 }
 
-// ownInParts says that a part of a split does not follow its transaction in this.
+// ownInParts marks a fact that each part of a split has for itself, instead of a copy of its
+// transaction's.
 func (c column) ownInParts() column {
 	c.partsOwn = true
 	return c
@@ -219,7 +221,7 @@ func ofNames[T any](name string, k kind[T], at func(*Transaction) *T) column {
 	return c
 }
 
-// optional writes a value that may be nil.
+// optional returns a writer for a value that may be nil.
 func optional[T any](one func([]byte, T) []byte) func([]byte, *T) []byte {
 	return func(b []byte, v *T) []byte {
 		if v == nil {

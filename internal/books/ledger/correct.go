@@ -27,6 +27,10 @@ type corrected struct {
 	Merchant    string         `db:"merchant_name" json:"merchant,omitempty"`
 	Detail      string         `db:"detail" json:"detail,omitempty"`
 	Primary     string         `db:"category_primary" json:"category,omitempty"`
+	// Where a bank's feed took the place of a file's row, which is under the account of the files
+	// before and under none afterwards. Corrections by files leave that as it is.
+	Under *id.ID `db:"-" json:"under,omitempty"`
+	Fed   bool   `db:"-" json:"fed,omitempty"`
 }
 
 func (c corrected) text() (*string, error) {
@@ -44,20 +48,44 @@ func (c corrected) text() (*string, error) {
 func (b *Books) Correct(ctx context.Context, tx pg.Tx, account id.ID, was []string, rows []Incoming) ([]journal.Entry,
 	error,
 ) {
+	return replace(ctx, tx, account, was, rows, false)
+}
+
+// TakeOver prepares rows of a bank's feed that are the same payments as rows of files, which came
+// first: rows[i] takes the place of the live one under was[i], as if the bank had corrected it, so
+// that everything that people decided about it stays. It is the bank's row from then on: a revert
+// of the import leaves it, and the file adds nothing when it is imported again.
+func (b *Books) TakeOver(ctx context.Context, tx pg.Tx, account id.ID, was []string, rows []Incoming) ([]journal.Entry,
+	error,
+) {
+	return replace(ctx, tx, account, was, rows, true)
+}
+
+func replace(ctx context.Context, tx pg.Tx, account id.ID, was []string, rows []Incoming, fed bool) ([]journal.Entry,
+	error,
+) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	stored, err := pg.All[corrected](ctx, tx, `
+	type row struct {
+		corrected
+		From *id.ID `db:"moved_from"`
+	}
+	stored, err := pg.All[row](ctx, tx, `
 		select t.id, t.account_id, t.provider_id, t.date, t.authorized_date, t.amount, t.currency, d.name, d.merchant_name,
-			d.detail, coalesce(t.category_primary, '') as category_primary
+			d.detail, coalesce(t.category_primary, '') as category_primary, t.moved_from
 		from transaction t join descriptor d on d.id = t.descriptor_id
-		where t.account_id = $1 and t.provider_id = any($2) order by t.id for update of t`, account, was)
+		where t.account_id = $1 and t.provider_id = any($2) and (t.deleted_at is null or not $3)
+		order by t.id for update of t`, account, was, fed)
 	if err != nil {
 		return nil, err
 	}
 	at := make(map[string]corrected, len(stored))
 	for _, s := range stored {
-		at[s.Identity] = s
+		if fed {
+			s.Under = s.From
+		}
+		at[s.Identity] = s.corrected
 	}
 	var entries []journal.Entry
 	var ids []id.ID
@@ -75,7 +103,7 @@ func (b *Books) Correct(ctx context.Context, tx pg.Tx, account id.ID, was []stri
 		after, err := corrected{
 			Identity: r.ProviderID, Former: s.Identity, Date: r.Date, Authorized: r.AuthorizedDate, Amount: r.Amount,
 			Currency: r.Currency, Name: r.Name.Plain(), Merchant: r.MerchantName.Plain(), Detail: r.Detail.Plain(),
-			Primary: r.CategoryPrimary.Plain(),
+			Primary: r.CategoryPrimary.Plain(), Fed: fed,
 		}.text()
 		if err != nil {
 			return nil, err
@@ -86,6 +114,11 @@ func (b *Books) Correct(ctx context.Context, tx pg.Tx, account id.ID, was []stri
 			Subject: journal.Transaction, SubjectID: s.Transaction, Field: journal.FieldCorrection, Before: before,
 			After: after, BeforeSource: &provider, AfterSource: &provider,
 		})
+	}
+	if fed {
+		if _, err := pg.Exec(ctx, tx, `update transaction set moved_from = null where id = any($1)`, ids); err != nil {
+			return nil, err
+		}
 	}
 	return entries, formerly(ctx, tx, account, ids, former)
 }
@@ -158,6 +191,12 @@ func (b *Books) correctTo(ctx context.Context, tx pg.Tx, transaction id.ID, to c
 	}
 	if to.Former != "" {
 		if err := formerly(ctx, tx, now[0].Account, []id.ID{transaction}, []string{to.Former}); err != nil {
+			return false, err
+		}
+	}
+	if to.Fed || to.Under != nil {
+		if _, err := pg.Exec(ctx, tx, `update transaction set moved_from = $2 where id = $1`, transaction,
+			to.Under); err != nil {
 			return false, err
 		}
 	}

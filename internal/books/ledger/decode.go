@@ -19,7 +19,7 @@ type page struct {
 	version  id.ID   // of the naming that applies to them
 	standing bool    // whether the row of the cursor exists
 	tags     []id.ID // of all rows, one after the other
-	tagged   []int   // how many of them each row has
+	tagged   []int   // how many tags each row has
 	scanned  []id.ID // the tags of one row, as the driver scans them
 
 	ids   keeper[id.ID]

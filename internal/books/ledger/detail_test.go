@@ -79,7 +79,7 @@ func TestPurposes(t *testing.T) {
 	}
 }
 
-// Payments that differ only in the purpose have the same payee.
+// Payments that differ only in the purpose belong to the same payee.
 func TestPurposesLeavePayees(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)

@@ -175,7 +175,7 @@ func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) (
 	}
 	filed := now.filed(refunds)
 	outcomes, entries := now.applyEdits(edits, actor, force)
-	_, moved := now.applyEdits(now.follow(filed, entries), actor, force)
+	_, moved := now.applyEdits(now.follow(filed, entries, edits, outcomes), actor, force)
 	entries = append(entries, moved...)
 	agreed, err := now.agree(ctx, tx, entries, actor)
 	if err != nil {
@@ -218,7 +218,7 @@ func (c *current) agree(ctx context.Context, q pg.Querier, entries []journal.Ent
 	return agreed, nil
 }
 
-// applyEdits decides about edits one after another and updates the state accordingly.
+// applyEdits decides on the edits one after another and updates the state accordingly.
 func (c *current) applyEdits(edits []Edit, actor op.Actor, force bool) ([]Outcome, []journal.Entry) {
 	outcomes := make([]Outcome, len(edits))
 	var entries []journal.Entry
@@ -297,8 +297,8 @@ func (subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return err
 }
 
-// Apply implements journal.Subject: each field gets the entry's after with the source that it had.
-// An agent cannot revert a field that a person holds.
+// Apply implements journal.Subject. It sets each field to the value and the source that the entry
+// has as After. An agent cannot revert a field that a person holds.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	actor := op.ActorOf(ctx)
 	edits := make([]Edit, len(entries))
@@ -330,6 +330,10 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	if err != nil {
 		return nil, err
 	}
+	brought, err := broughtSince(ctx, tx, entries)
+	if err != nil {
+		return nil, err
+	}
 	var skipped []journal.Skipped
 	var done []journal.Entry
 	for i, e := range entries {
@@ -344,7 +348,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 			skipped = append(skipped, journal.Skip(e, "missing"))
 			continue
 		}
-		if !room(e) {
+		if brought[e.SubjectID] || !room(e) {
 			skipped = append(skipped, journal.Skip(e, "conflict"))
 			continue
 		}
@@ -354,8 +358,8 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, s.books.store(ctx, tx, now, done)
 }
 
-// partsLast orders entries that lead to a split last: the parts may come from another split that
-// must release them first.
+// partsLast orders the entries that create a split after all others. A part may first have to leave
+// another split.
 func partsLast(a, b journal.Entry) int {
 	leads := func(e journal.Entry) int {
 		if e.Field == journal.FieldSplit && e.After != nil {
@@ -369,15 +373,21 @@ func partsLast(a, b journal.Entry) int {
 // restores reports whether the entry restores a deleted transaction.
 func restores(e journal.Entry) bool { return e.Field == journal.FieldDeleted && e.After == nil }
 
-// inClosed returns the transactions to restore whose account is deleted. The other accounts cannot
-// be deleted until the database transaction ends.
-func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
+// restored returns the transactions that entries restore.
+func restored(entries []journal.Entry) []id.ID {
 	var ids []id.ID
 	for _, e := range entries {
 		if restores(e) {
 			ids = append(ids, e.SubjectID)
 		}
 	}
+	return ids
+}
+
+// inClosed returns the transactions to restore whose account is deleted. The other accounts cannot
+// be deleted until the database transaction ends.
+func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
+	ids := restored(entries)
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -396,9 +406,10 @@ func names(e journal.Entry) bool {
 		e.Field == journal.FieldRefund)
 }
 
-// there returns the categories and counterparties that entries lead to and that are in use, and the
-// tags that exist. The categories and counterparties stay in use until the database transaction
-// ends. A tag can be missing: a plan may be carried out without a tag that it would have created.
+// there returns the categories and counterparties that the entries set, as far as they are in use,
+// and the entries' tags, as far as they exist. The categories and counterparties stay in use until
+// the database transaction ends. A tag can be missing if a plan was to create it but is carried out
+// without it.
 func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]bool, error) {
 	var ids []string
 	var tags []id.ID

@@ -57,8 +57,9 @@ func TestEditsWriteOnlyTheirColumns(t *testing.T) {
 	}
 }
 
-// No trigger of ours fires when transactions are written: what follows from a write is said by the
-// ledger (see wrote). The triggers that are left wake or version something.
+// The table transaction has no triggers, because the ledger itself updates everything that depends
+// on a write (see wrote). The remaining triggers, on other tables, only wake servers or change
+// versions.
 func TestTransactionsHaveNoTriggers(t *testing.T) {
 	t.Parallel()
 	_, db := filledBooks(t, 1)

@@ -17,8 +17,8 @@ type ExportTransactions struct {
 	Format string `json:"format,omitempty" enum:"csv" default:"csv"`
 }
 
-// exportPage is how many transactions are read at a time. No connection is in use while they are
-// sent.
+// exportPage is how many transactions are read at a time. While a page is sent, the export uses no
+// database connection.
 const exportPage = 500
 
 // Export writes the transactions of a filter as CSV, newest first, a page at a time. Texts that a

@@ -2,9 +2,9 @@ package ledger
 
 import "strings"
 
-// facts are the columns that banks deliver. The table of staged rows, COPY, the comparison with
-// stored rows, the update of those that differ and the copy into parts of a split are made of them:
-// factsql.go has the SQL, which TestFactSQL writes from this list.
+// facts are the columns that banks deliver. Five kinds of SQL are made from this list: the table of
+// staged rows, COPY, the comparison with stored rows, the update of rows that differ, and the copy
+// into the parts of a split. TestFactSQL writes them to factsql.go.
 var facts = func() (out []column) {
 	for _, c := range columns {
 		if c.fact != nil {

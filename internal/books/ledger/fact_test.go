@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the generated SQL anew")
 
-// TestFactSQL writes factsql.go from the columns, or compares it with them. The SQL is constant, so
-// that PostgreSQL can be asked about every statement before it runs.
+// TestFactSQL writes factsql.go from the columns, or compares the two. The SQL is constant, so that
+// a tool can check every statement with PostgreSQL before it runs.
 func TestFactSQL(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -41,7 +41,7 @@ func TestFactSQL(t *testing.T) {
 	each("factColumns", "are the facts.", "*", all)
 	each("stagedFacts", "are those of a staged row i.", "i.*", all)
 	each("storedFacts", "are those of a stored transaction t.", "t.*", all)
-	each("factsFromFresh", "sets them to those of f.", "* = f.*", all)
+	each("factsFromStage", "sets them to those of f.", "* = f.*", all)
 	each("stagedRuled", "are the facts of i that rules read.", "i.*", ruled)
 	each("storedRuled", "are the facts of t that rules read.", "t.*", ruled)
 	each("partFactsFromWhole", "sets those that a part has of its transaction t.", "* = t.*", followed)
@@ -63,7 +63,7 @@ func TestFactSQL(t *testing.T) {
 	}
 }
 
-// full is a row in which a bank says everything that it can.
+// full returns a row with a value for every field that a bank can deliver.
 func full(b *testBooks, provider string) Incoming {
 	in := told(b.account, provider, "2026-05-01", "10.00", "CAFE")
 	in.AuthorizedDate, in.Datetime = new(in.Date), new(pg.At(time.Unix(1_750_000_000, 0)))
@@ -75,7 +75,7 @@ func full(b *testBooks, provider string) Incoming {
 	return in
 }
 
-// What a bank delivers is stored, and nothing of it is left out.
+// Everything that a bank delivers is stored.
 func TestEveryFactIsStored(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -115,8 +115,8 @@ func (b *testBooks) text(t *testing.T, sql string, args ...any) string {
 	return s
 }
 
-// A fact that differs from the bank's becomes the bank's again, in the transaction and in its parts,
-// and rules run again if they read it.
+// If a stored fact differs from the bank's, the bank's value replaces it, in the transaction and in
+// its parts. Rules run again if they read the fact.
 func TestEveryFactFollowsTheBank(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)

@@ -11,8 +11,8 @@ const (
 	stagedFacts = `i.date, i.authorized_date, i.datetime, i.amount, i.currency, i.category_primary, i.category_detailed, i.pending, i.payment_channel`
 	// storedFacts are those of a stored transaction t.
 	storedFacts = `t.date, t.authorized_date, t.datetime, t.amount, t.currency, t.category_primary, t.category_detailed, t.pending, t.payment_channel`
-	// factsFromFresh sets them to those of f.
-	factsFromFresh = `date = f.date, authorized_date = f.authorized_date, datetime = f.datetime, amount = f.amount, currency = f.currency, category_primary = f.category_primary, category_detailed = f.category_detailed, pending = f.pending, payment_channel = f.payment_channel`
+	// factsFromStage sets them to those of f.
+	factsFromStage = `date = f.date, authorized_date = f.authorized_date, datetime = f.datetime, amount = f.amount, currency = f.currency, category_primary = f.category_primary, category_detailed = f.category_detailed, pending = f.pending, payment_channel = f.payment_channel`
 	// stagedRuled are the facts of i that rules read.
 	stagedRuled = `i.date, i.authorized_date, i.amount, i.currency, i.category_primary, i.category_detailed, i.pending`
 	// storedRuled are the facts of t that rules read.

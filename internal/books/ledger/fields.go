@@ -85,10 +85,10 @@ func (t *Transaction) appendJSON(b []byte, fields fieldSet, short bool) []byte {
 			}
 		}
 	}
-	if short && t.Excluded && fields&(1<<excludedField()) == 0 { // no total counts it: it is not spending
+	if short && t.Excluded && fields&(1<<excludedField()) == 0 { // always shown, because no total counts it
 		b = append(b, `,"excluded":true`...)
 	}
-	if short && t.ExcludedReason != nil && fields&(1<<reasonField()) == 0 { // nor this one
+	if short && t.ExcludedReason != nil && fields&(1<<reasonField()) == 0 { // shown for the same reason
 		b = text.AppendJSON(append(b, `,"excluded_reason":`...), *t.ExcludedReason)
 	}
 	return append(b, '}')

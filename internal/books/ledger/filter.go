@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Filter selects transactions that fulfill all conditions that are set.
+// A Filter selects the transactions that fulfill all conditions that are set.
 type Filter struct {
 	AccountID       []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"In any of these accounts: short ids or UUIDs" agent:"-"`
 	ConnectionID    *string         `json:"connection_id,omitempty" minLength:"1"`
@@ -57,7 +57,7 @@ type Filter struct {
 	UpdatedSince    *pg.Time        `json:"updated_since,omitempty" doc:"Changed at or after this time"`
 }
 
-// rareFilters are the filters that query_transactions names without describing them.
+// rareFilters are the filters that query_transactions lists by name only.
 var rareFilters = []string{
 	"connection_id", "exclude_category", "category_source", "any_tag", "exclude_tag", "merchant", "similar_to",
 	"amount", "provider", "origin", "exclude_search", "search_mode", "held", "has_comments", "transfer", "excluded",
@@ -88,11 +88,11 @@ type selection struct {
 	rows        string         // condition for split transactions and their parts
 	wording     sift.Condition // condition on the wording; its SQL is empty if there is none
 	descriptors []int32        // the wordings that fulfill it, or some of them if wide
-	tag         *id.ID         // the search, if it is one tag
-	mixed       bool           // the search is also for what is in no wording
+	tag         *id.ID         // set if the search text names exactly one tag
+	mixed       bool           // the search also has conditions on other columns than the wording
 	wide        bool           // more wordings fulfill it than are listed
 	none        bool           // nothing can match
-	set         string         // a column that must be among ids; at most one, because a page goes through one
+	set         string         // the column that must be one of ids; only one, because through reads a page by one
 	ids         []id.ID
 }
 
@@ -111,11 +111,12 @@ func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter, known *nami
 	return s, err
 }
 
-// kept leaves out tombstones of parts that no longer belong to a split: only a revert restores
-// them.
+// kept leaves out the tombstones of parts that no longer belong to a split. Only a revert can
+// restore such a part.
 const kept = "(" + journal.BankRow + " or t.parent_id is not null)"
 
-// narrow is resolve without the search for wordings and without s.rows, which its caller adds.
+// narrow is resolve without two steps: it does not look up the wordings, and its caller adds
+// s.rows.
 func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
 	s := &selection{known: known, rows: journal.Leaf}
 	if f.Rows != nil && *f.Rows == "bank" {

@@ -92,8 +92,8 @@ type filterTruth struct {
 	sql    string
 }
 
-// filterTruths are filters with the SQL that they stand for. The transaction one has no
-// counterparty, the transaction bound has one.
+// filterTruths returns filters and the SQL that they stand for. The transaction named by one has no
+// counterparty, and the one named by bound has one.
 func filterTruths(one, bound, merchant string, payee id.Key) map[string]filterTruth {
 	const held = "coalesce(t.category_source = 'user', false) or coalesce(t.counterparty_source = 'user', false)"
 	const commented = "t.id in (select transaction_id from comment where deleted_at is null)"
@@ -144,8 +144,8 @@ func filterTruths(one, bound, merchant string, payee id.Key) map[string]filterTr
 	return out
 }
 
-// FillPayees gives wordings without a payee the payee that they would have been stored with, in
-// batches.
+// FillPayees gives wordings without a payee the payee that they would have been stored with. It
+// works in batches.
 func TestFillPayees(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 500)

@@ -33,13 +33,13 @@ func (b *Books) Subjects() []journal.Subject {
 	return []journal.Subject{subject{b}, moves{b}, corrections{b}}
 }
 
-// CategoryUser stands for the transactions of a category, which move with it in a merge. A merge
-// does not decide about single transactions, so the source of the category stays. Deleted
-// transactions move too; they are queried separately, because each kind has an index and both
-// together have none.
+// CategoryUser moves the transactions of a category to another one in a merge. The source of the
+// category stays, because a merge does not decide about single transactions. Deleted transactions
+// move too. They are queried separately: each of the two kinds has an index, and there is no index
+// for both together.
 type CategoryUser struct{}
 
-// Uses implements filing.CategoryUser.
+// Uses implements [category.User].
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
 	n, err := pg.Value[int64](ctx, tx, `
 		select (select count(*) from transaction where category_id = $1 and deleted_at is null) + (select count(*)
@@ -47,7 +47,7 @@ func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, 
 	return n, "transactions", err
 }
 
-// Move implements filing.CategoryUser.
+// Move implements [category.User].
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `
 		select id from transaction where category_id = any($1) and deleted_at is null union all select id
@@ -55,8 +55,8 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	// The rows are locked separately: a statement that waits for another edit rereads only that
-	// row, and could miss it if both halves were in one statement.
+	// The rows are locked separately. A statement that waits for another edit rereads only the
+	// locked row, so one statement for both halves could miss it.
 	if err := (subject{}).Lock(ctx, tx, ids); err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Follower is notified of transactions that were deleted or restored, in the same database
-// transaction, because the other side of their matches now counts differently.
+// A Follower is notified when transactions are deleted or restored, in the same database
+// transaction. The transactions that they are matched with then count differently.
 type Follower interface {
 	Follow(ctx context.Context, tx pg.Tx, transactions []id.ID) error
 }

@@ -127,7 +127,7 @@ type Count struct {
 	Notes  []op.Note    `json:"notes,omitempty" doc:"Present if transactions are left out of the sums"`
 }
 
-// A CountTotal adds up the matches in one currency: the rows of a list, but for those that somebody
+// A CountTotal adds up the matches in one currency: all rows of a list, except those that somebody
 // left out of totals.
 type CountTotal struct {
 	Currency money.Currency `json:"iso_currency_code" db:"currency"`
@@ -135,10 +135,43 @@ type CountTotal struct {
 	MoneyOut money.Total    `json:"money_out" db:"money_out" doc:"Money out, as a positive number"`
 	Net      money.Total    `json:"net" db:"net" doc:"money_in minus money_out"`
 	Count    int64          `json:"-" db:"count"`
+	Counted  CountedSums    `json:"counted" db:"-" doc:"Only those that totals of income and spending count: no transfers, no duplicates, nothing excluded, no hidden accounts"`
 }
 
-// Summed is the condition for the transactions t of a filter that sums of the list count: all but
-// what somebody left out of totals, unless the filter asks for those.
+// CountedSums adds up, in one currency, the part of a list that counts as income or spending. The
+// list also shows money that moved between the household's own accounts, which a reader could
+// mistake for income and spending.
+type CountedSums struct {
+	MoneyIn  money.Total `json:"money_in" doc:"Money in, as a positive number"`
+	MoneyOut money.Total `json:"money_out" doc:"Money out, as a positive number"`
+	Net      money.Total `json:"net" doc:"money_in minus money_out"`
+	Count    int64       `json:"count"`
+}
+
+// CountedColumns are CountedSums as CountedSQL returns them.
+type CountedColumns struct {
+	MoneyIn  money.Total `db:"counted_in"`
+	MoneyOut money.Total `db:"counted_out"`
+	Net      money.Total `db:"counted_net"`
+	Count    int64       `db:"counted"`
+}
+
+// CountedSQL returns the SQL of CountedColumns, for a group of the transactions t of a filter. A
+// hidden account counts only if the filter names accounts, as in a summary.
+func (f Filter) CountedSQL() string {
+	counted := journal.Counted + ` and not t.transfer and (t.category_id in (select c.id from category c
+		left join category p on p.id = c.parent_id where coalesce(p.kind, c.kind) = 'transfer')) is not true`
+	if len(f.AccountID) == 0 {
+		counted += " and t.account_id not in (select id from account where hidden)"
+	}
+	return fmt.Sprintf(`coalesce(-sum(t.amount) filter (where t.amount < 0 and %[1]s), 0) as counted_in,
+		coalesce(sum(t.amount) filter (where t.amount > 0 and %[1]s), 0) as counted_out,
+		coalesce(-sum(t.amount) filter (where %[1]s), 0) as counted_net, count(*) filter (where %[1]s) as counted`,
+		counted)
+}
+
+// Summed returns the condition for the transactions t that sums of the list count. Transactions
+// that somebody left out of totals count only if the filter asks for them.
 func (f Filter) Summed() string {
 	if f.ExcludedReason != nil && *f.ExcludedReason != "none" {
 		return "true"
@@ -169,7 +202,7 @@ func (b *Books) Count(ctx context.Context, q pg.Querier, in Filter) (Count, erro
 	return Count{Count: n}, err
 }
 
-// totals counts and adds up in one statement, so that both are of the same transactions.
+// totals counts and adds up in one statement, so that both see the same transactions.
 func (b *Books) totals(ctx context.Context, q pg.Querier, in Filter) (out Count, err error) {
 	where, none, err := b.Where(ctx, q, in)
 	if err != nil || none {
@@ -177,22 +210,24 @@ func (b *Books) totals(ctx context.Context, q pg.Querier, in Filter) (out Count,
 	}
 	type row struct {
 		CountTotal
+		CountedColumns
 		LeftOut int64 `db:"left_out"`
 	}
 	rows, err := pg.All[row](ctx, q, fmt.Sprintf(`
 		select t.currency, -t.negative as money_in, t.total - t.negative as money_out, -t.total as net, t.count,
-			t.left_out
+			t.left_out, t.counted_in, t.counted_out, t.counted_net, t.counted
 		from (
 			select t.currency, coalesce(sum(t.amount) filter (where t.amount < 0 and %[2]s), 0) as negative,
 				coalesce(sum(t.amount) filter (where %[2]s), 0) as total, count(*) as count,
-				count(*) filter (where not (%[2]s)) as left_out
+				count(*) filter (where not (%[2]s)) as left_out, %[3]s
 			from transaction t %[1]s group by 1) t
-		order by t.currency`, where.SQL(), in.Summed()), where.Args()...)
+		order by t.currency`, where.SQL(), in.Summed(), in.CountedSQL()), where.Args()...)
 	var left int64
 	out.Totals = make([]CountTotal, len(rows))
 	for i, r := range rows {
 		out.Totals[i] = r.CountTotal
-		out.Count += r.Count
+		out.Totals[i].Counted = CountedSums(r.CountedColumns)
+		out.Count += r.CountTotal.Count
 		left += r.LeftOut
 	}
 	if left > 0 {
@@ -204,16 +239,16 @@ func (b *Books) totals(ctx context.Context, q pg.Querier, in Filter) (out Count,
 	return out, err
 }
 
-// count counts the transactions of the filter by known names, and returns the version of the names
-// that applies.
+// count counts the transactions of the filter, using the known names, and returns the version of
+// the names that applies.
 func (b *Books) count(ctx context.Context, q pg.Querier, in Filter, known *naming) (n int64, version id.ID, err error) {
 	s, err := b.resolve(ctx, q, in, known)
 	if err != nil || s.none {
 		return 0, version, err
 	}
 	s.worded()
-	// An index alone counts the rows that are neither split nor parts. The few rows that do not
-	// count are subtracted.
+	// PostgreSQL can count all rows of the filter from an index alone. The few split transactions
+	// and parts among them that do not count are then subtracted.
 	off := s.Clone()
 	off.And("not (" + s.rows + ") and " + journal.Divided)
 	rows, err := q.Query(ctx, `select count(*) - (select count(*) from transaction t `+off.SQL()+`),

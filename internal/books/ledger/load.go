@@ -38,8 +38,8 @@ type Incoming struct {
 }
 
 // Load stores new transactions. The number of statements does not depend on the number of rows:
-// COPY into a temporary table, then wordings, then rows with the category that the provider's own
-// maps to. It returns how many were new. Rows with the identity of a stored transaction are
+// COPY into a temporary table, then wordings, then rows with the category to which the provider's
+// category maps. It returns how many were new. Rows with the identity of a stored transaction are
 // skipped.
 func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (int64, error) {
 	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
@@ -103,7 +103,7 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 }
 
 // wordedAlike joins a staged row i with its wording d. Purposes are compared by digest, because an
-// index has no room for two long texts and a purpose.
+// index row has no room for three long texts.
 const wordedAlike = `d.name = i.name and d.merchant_name = i.merchant_name and md5(d.detail) = md5(i.detail)`
 
 // mappedTo joins a staged row i of an account a with what the provider's own category maps to.
@@ -126,8 +126,8 @@ func (b *Books) redraw(ctx context.Context, tx pg.Tx) error {
 		shorts[i] = ids[i].Short()
 	}
 	_, err = pg.Exec(ctx, tx, `
-		update incoming i set id = v.fresh, short_id = v.short_id
-			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, fresh, short_id)
+		update incoming i set id = v.new_id, short_id = v.short_id
+			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, new_id, short_id)
 			where i.id = v.id`, taken, ids, shorts)
 	return err
 }

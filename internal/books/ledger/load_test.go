@@ -63,10 +63,10 @@ func TestTakenShortIDs(t *testing.T) {
 	err = b.db.InTx(t.Context(), func(tx pg.Tx) error {
 		asked := 0
 		_, err := b.MergeJudged(t.Context(), tx, []Incoming{row("judged")},
-			func(_ context.Context, _ pg.Tx, fresh []Fresh) ([]Edit, error) {
+			func(_ context.Context, _ pg.Tx, newRows []NewRow) ([]Edit, error) {
 				asked++
 				return []Edit{{
-					Transaction: fresh[0].ID, Field: journal.FieldCategory, Source: new("rule"),
+					Transaction: newRows[0].ID, Field: journal.FieldCategory, Source: new("rule"),
 					Value: &travel,
 				}}, nil
 			})

@@ -17,13 +17,15 @@ import (
 // Manual is the origin of transactions that were entered by hand.
 const Manual = "manual"
 
-// A Written holds the values that a person gives a transaction entered by hand, beside its facts.
+// A Written holds the values that a person gives a transaction entered by hand, in addition to its
+// facts.
 type Written struct {
 	// Edits set the given values; their Transaction is filled in later. Rules leave these fields.
 	Edits []Edit
 	// Reviewed is set if the transaction needs no review.
 	Reviewed bool
-	// Reference is the caller's own id for it; "" for none. An account has each once.
+	// Reference is the caller's own id for the transaction; "" for none. It is unique within an
+	// account.
 	Reference string
 }
 
@@ -49,8 +51,9 @@ func (w *Written) origin() string {
 	return Manual
 }
 
-// category returns the category that rules see: the given one, or the one that the provider's own
-// maps to.
+// category returns the category that rules see. For a bank's transaction it is the one that the
+// provider's category maps to. For a transaction entered by hand it is the one that the person
+// gave, or nil.
 func (w *Written) category(mapped *id.ID) *id.ID {
 	if w == nil {
 		return mapped
@@ -66,7 +69,7 @@ func (w *Written) category(mapped *id.ID) *id.ID {
 }
 
 // written returns the edits of transactions that were entered by hand.
-func written(newRows []Fresh) []Edit {
+func written(newRows []NewRow) []Edit {
 	var out []Edit
 	for _, f := range newRows {
 		if f.Written == nil {
@@ -80,7 +83,7 @@ func written(newRows []Fresh) []Edit {
 	return out
 }
 
-// ungiven drops edits of fields that were given.
+// ungiven returns the edits without those of fields that were given.
 func ungiven(edits, given []Edit) []Edit {
 	if len(given) == 0 {
 		return edits
@@ -104,8 +107,9 @@ func ungiven(edits, given []Edit) []Edit {
 	return slices.DeleteFunc(edits, func(e Edit) bool { return taken[at(e)] })
 }
 
-// holdWritten records who entered transactions by hand, so that the facts from a person are held.
-func holdWritten(ctx context.Context, tx pg.Tx, newRows []Fresh) error {
+// holdWritten records who entered the transactions, so that their facts are held if it was a
+// person.
+func holdWritten(ctx context.Context, tx pg.Tx, newRows []NewRow) error {
 	var ids []id.ID
 	var fields []string
 	for _, f := range newRows {
@@ -212,7 +216,8 @@ func (c *current) readHand(ctx context.Context, tx pg.Tx, edits []Edit) error {
 	return err
 }
 
-// storeHand writes the facts of these transactions. It also records the days that they leave.
+// storeHand writes the facts of these transactions. It also records the days on which they were
+// before.
 func (b *Books) storeHand(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -288,7 +293,7 @@ func orEmpty(s *string) string {
 // transaction that adds, changes, deletes or restores one, and returns the entries for its change.
 type Matcher interface {
 	Match(ctx context.Context, tx pg.Tx, days []Touched) ([]journal.Entry, error)
-	// Part dissolves matches of these transactions whose two sides are in different accounts.
+	// Part dissolves the matches of these transactions that connect two different accounts.
 	Part(ctx context.Context, tx pg.Tx, ids []id.ID) error
 }
 
@@ -331,7 +336,8 @@ func (b *Books) Wanted(ctx context.Context, tx pg.Tx, o Operation) ([]Edit, []jo
 }
 
 // rematch runs the matcher for transactions whose facts changed, on the days before and after. It
-// also puts parts into review if a corrected amount leaves nothing for them.
+// also puts the parts of a split into review if a corrected amount leaves nothing for the
+// remainder.
 func (b *Books) rematch(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Entry, error) {
 	for _, e := range entries {
 		if !isHand(e.Field) {

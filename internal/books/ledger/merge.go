@@ -29,19 +29,19 @@ type Merged struct {
 	previous map[id.ID]string  // the former amounts of split transactions, if they changed
 }
 
-// A Fresh is a transaction of a page that is not in the books yet.
-type Fresh struct {
+// A NewRow is a transaction of a page that is not in the books yet.
+type NewRow struct {
 	*Incoming
 	ID       id.ID
-	Category *id.ID // the one that the bank's own maps to
+	Category *id.ID // the category that the bank's own category maps to
 
 	descriptor int32
 	form       *int64
 }
 
-// A Judge decides about transactions before they are written, so that each is written once. It
+// A Judge decides about transactions before they are written, so that each is written only once. It
 // returns edits of these transactions only.
-type Judge func(ctx context.Context, tx pg.Tx, newRows []Fresh) ([]Edit, error)
+type Judge func(ctx context.Context, tx pg.Tx, newRows []NewRow) ([]Edit, error)
 
 // Merge stores a page of a bank's transactions as the bank sent them.
 func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (Merged, error) {
@@ -52,9 +52,9 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 // temporary table, finds the rows that are new or differ, and copies the new ones. The number of
 // statements does not depend on the number of rows.
 //
-// Everything that a person or a rule set on a transaction stays. A category that came from the
-// bank's own category follows it again. If the bank sends a removed transaction again, the bank's
-// tombstone is lifted, but a person's is not.
+// Everything that a person or a rule set on a transaction stays. A category that follows the bank's
+// own category is updated with it. If the bank sends a removed transaction again, MergeJudged
+// restores it, unless a person deleted it.
 //
 // Only one caller at a time merges into an account; others wait. No two rows of a page may have the
 // same identity.
@@ -117,7 +117,7 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 			return out, err
 		}
 		out.Entries = append(out.Entries, doubtful...)
-		// The pairs of a restored row count again before new pairs are searched.
+		// A restored row gets its existing pairs back before new pairs are searched.
 		if err := b.followed(ctx, tx, out.lifted); err != nil {
 			return out, err
 		}
@@ -145,9 +145,9 @@ func word(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// keepDetails gives staged rows without a purpose the stored one, because a bank may omit a purpose
-// that it sent before, and so may another file of the same bank. The folded text has one line for
-// each text.
+// keepDetails copies the stored purpose to staged rows without one. A bank may omit a purpose that
+// it sent before, and so may another file of the same bank. The purpose is the third line of the
+// folded text.
 func keepDetails(ctx context.Context, tx pg.Tx) error {
 	n, err := pg.Exec(ctx, tx, `
 		update incoming i set detail = o.detail, folded = i.folded || e'\n' || split_part(o.folded, e'\n', 3)
@@ -166,16 +166,16 @@ const differs = `
 
 // sorted returns the new rows in the order in which they are written, and whether other rows differ
 // from the stored ones.
-func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (newRows []Fresh, differ bool, err error) {
+func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (newRows []NewRow, differ bool, err error) {
 	type found struct {
 		ID         id.ID  `db:"id"`
-		Fresh      bool   `db:"fresh"`
+		IsNew      bool   `db:"is_new"`
 		Descriptor int32  `db:"descriptor_id"`
 		Form       *int64 `db:"form"`
 		Category   *id.ID `db:"category_id"`
 	}
 	rows, err := pg.All[found](ctx, tx, `
-		select i.id, t.id is null as fresh, d.id as descriptor_id, d.form, m.category_id
+		select i.id, t.id is null as is_new, d.id as descriptor_id, d.form, m.category_id
 		from incoming i
 		join descriptor d on `+wordedAlike+`
 		join account a on a.id = i.account_id
@@ -184,9 +184,9 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (newRows []
 		where t.id is null or `+differs+`
 		order by i.date, i.id`)
 	for _, r := range rows {
-		if r.Fresh {
+		if r.IsNew {
 			in := byID[r.ID]
-			newRows = append(newRows, Fresh{in, r.ID, in.Written.category(r.Category), r.Descriptor, r.Form})
+			newRows = append(newRows, NewRow{in, r.ID, in.Written.category(r.Category), r.Descriptor, r.Form})
 		} else {
 			differ = true
 		}
@@ -196,7 +196,7 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (newRows []
 
 // insert writes the new rows with the judge's edits. If a short id is taken, all rows get new ids
 // and the judge is called again.
-func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, newRows []Fresh, judge Judge) error {
+func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, newRows []NewRow, judge Judge) error {
 	if len(newRows) == 0 {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, newRows []Fre
 }
 
 // newborn returns the state of transactions that are not stored yet.
-func newborn(newRows []Fresh) *current {
+func newborn(newRows []NewRow) *current {
 	now := &current{rows: make(map[id.ID]*state, len(newRows)), tags: map[tagKey]tagState{}}
 	for _, f := range newRows {
 		s := &state{ID: f.ID}
@@ -256,7 +256,7 @@ func newborn(newRows []Fresh) *current {
 }
 
 // copyRows writes new transactions with their state.
-func (c *current) copyRows(ctx context.Context, tx pg.Tx, newRows []Fresh) error {
+func (c *current) copyRows(ctx context.Context, tx pg.Tx, newRows []NewRow) error {
 	var row []any // each row is encoded before the next one is made
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction"}, withFacts(
 		[]string{"id", "short_id", "account_id", "provider_id"},
@@ -329,7 +329,8 @@ var provider = "provider"
 
 // post gives transactions their new ids: pending ones that the bank has posted, and posted ones to
 // which it has given another id. Each stays the same transaction and keeps everything that was set
-// on it. The ids of pending ones are remembered; a bank that gives new ids may return to old ones.
+// on it. Only the ids of pending ones are remembered, because a bank that reissues ids may use an
+// old one again.
 func post(ctx context.Context, tx pg.Tx) (int64, error) {
 	return pg.Exec(ctx, tx, `
 		with posted as (
@@ -369,20 +370,20 @@ type changed struct {
 	DateBefore     pg.Date `db:"date_before"`
 	Date           pg.Date `db:"date"`
 	Posted         bool    `db:"posted"`
-	Were           *string `db:"were"` // the former amount of a split transaction, if it changed
+	AmountBefore   *string `db:"amount_before"` // the former amount of a split transaction, if it changed
 	Detailed       bool    `db:"detailed"`
 	Was            *string `db:"was"` // the fields that differ
 	Is             *string `db:"is"`
 }
 
-// change writes only the rows that differ from the stored ones; a row that is the same is not even
-// locked.
+// change updates only stored rows that differ from the staged ones. Rows that are the same are not
+// even locked.
 func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 	if err := lockDiffering(ctx, tx); err != nil {
 		return err
 	}
 	rows, err := pg.All[changed](ctx, tx, `
-		with fresh as (
+		with differing as (
 			select t.id, t.date as date_before, o.form as form_before, t.pending and not i.pending as posted,
 				nullif(concat_ws('; ', case when t.amount <> i.amount then 'amount ' || t.amount end, case
 					when t.currency <> i.currency then 'currency ' || t.currency end,
@@ -403,7 +404,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 					t.deleted_source as lifted_source,
 				(`+storedRuled+`, t.descriptor_id) is distinct from (`+stagedRuled+`, d.id) as heard,
 				o.detail = '' and i.detail <> '' as detailed,
-				case when t.is_split and i.amount <> t.amount then t.amount end as were
+				case when t.is_split and i.amount <> t.amount then t.amount end as amount_before
 			from incoming i
 			join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
 			join descriptor d on `+wordedAlike+`
@@ -412,15 +413,15 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			left join category_mapping m on `+mappedTo+`
 			where `+differs+`)
 		update transaction t set
-			`+factsFromFresh+`, descriptor_id = f.descriptor_id,
+			`+factsFromStage+`, descriptor_id = f.descriptor_id,
 			category_id = case when f.follows then f.mapped else t.category_id end,
 			category_source = case when not f.follows then t.category_source when f.mapped is not null then 'provider' end,
 			deleted_at = case when f.lifted is null then t.deleted_at end,
 			deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
-		from fresh f where t.id = f.id
+		from differing f where t.id = f.id
 		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after,
 			f.source_before, t.category_source as source_after, f.lifted::text as lifted, f.lifted_source,
-			t.account_id, f.form_before, f.date_before, t.date, f.posted, f.detailed, f.were::text as were, f.was, f."is"`)
+			t.account_id, f.form_before, f.date_before, t.date, f.posted, f.detailed, f.amount_before::text as amount_before, f.was, f."is"`)
 	if err != nil {
 		return err
 	}
@@ -438,8 +439,8 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		if r.Detailed {
 			out.Detailed++
 		}
-		if r.Were != nil {
-			out.previous[r.ID] = *r.Were
+		if r.AmountBefore != nil {
+			out.previous[r.ID] = *r.AmountBefore
 		}
 		if r.Heard {
 			event := journal.Event{Transaction: r.ID, Action: journal.Updated, Before: r.Was, After: r.Is}

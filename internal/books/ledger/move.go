@@ -32,7 +32,7 @@ func (b *Books) Movables(ctx context.Context, q pg.Querier, account id.ID) ([]Mo
 // If the account already has a bank's id, the moved transaction gets a generated one.
 func (b *Books) Move(ctx context.Context, tx pg.Tx, ids []id.ID, into id.ID) ([]journal.Entry, error) {
 	accounts := slices.Repeat([]id.ID{into}, len(ids))
-	moved, err := b.move(ctx, tx, ids, accounts, make([]*string, len(ids)))
+	moved, err := b.move(ctx, tx, ids, accounts, make([]*string, len(ids)), false)
 	if err != nil {
 		return nil, err
 	}
@@ -65,25 +65,59 @@ type moved struct {
 	Identity    string `db:"provider_id"`
 }
 
+// A transaction x can lend its bank's id to another one of its account, because no two can have it.
+// Its own id then begins with lent and goes on with the bank's, which is owed to it: no change
+// records that. It gets the bank's id back when it moves, or when the other transaction has left.
+const (
+	lent = `'lent:' || x.id || ' '`
+	owed = `substr(x.provider_id, 43)` // after five characters, a UUID and a blank
+)
+
+// wish is the bank's id that a transaction x should have in another account, which is v.identity or
+// its own, and whether it lends it now.
+const wish = `select starts_with(i.now, ` + lent + `) as lent,
+	case when starts_with(i.now, ` + lent + `) then substr(i.now, 43) else i.now end as identity
+	from (select coalesce(v.identity, x.provider_id) as now) i`
+
+// giveBack gives transactions of these accounts the bank's ids back that no other transaction has
+// any more. Few transactions lend theirs. The bounds find them by an index in every collation.
+func giveBack(ctx context.Context, tx pg.Tx, accounts []id.ID) error {
+	_, err := pg.Exec(ctx, tx, `
+		update transaction t set provider_id = v.identity from (
+			select distinct on (x.account_id, `+owed+`) x.id, `+owed+` as identity from transaction x
+			where x.account_id = any($1) and x.provider_id >= 'lent' and x.provider_id < 'lenu'
+				and starts_with(x.provider_id, `+lent+`)
+				and not exists (select from transaction y where y.account_id = x.account_id and y.provider_id = `+owed+`)
+				and not exists (select from transaction_alias y where y.account_id = x.account_id
+					and y.provider_id = `+owed+` and y.transaction_id <> x.id)
+			order by x.account_id, `+owed+`, x.deleted_at is not null, x.id) v
+		where t.id = v.id`, accounts)
+	return err
+}
+
 // move puts each transaction into an account, under the given bank's id or its own. Its former ids
-// move with it, unless the account uses them for another transaction.
-func (b *Books) move(ctx context.Context, tx pg.Tx, ids, accounts []id.ID, identities []*string) ([]moved, error) {
+// move with it, unless the account uses them for another transaction. If the account already has
+// the bank's id, a transaction that returns there lends it.
+func (b *Books) move(ctx context.Context, tx pg.Tx, ids, accounts []id.ID, identities []*string, returns bool) ([]moved,
+	error,
+) {
 	if err := b.Touch(ctx, tx, ids); err != nil {
 		return nil, err
 	}
 	// The update is a separate statement: PostgreSQL cannot estimate the number of rows, so it must
 	// not plan the search and the update together.
 	rows, err := pg.All[moved](ctx, tx, `
-		select t.id, t.account_id as was, t.provider_id as was_identity, v.account_id,
-			case when x.taken then 'merged:' || t.id else coalesce(v.identity, t.provider_id) end as provider_id
+		select x.id, x.account_id as was, x.provider_id as was_identity, v.account_id,
+			case when not n.taken then w.identity when w.lent or $4 then `+lent+` || w.identity
+				else 'merged:' || x.id end as provider_id
 		from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, account_id, identity)
-		join transaction t on t.id = v.id and t.account_id <> v.account_id
+		join transaction x on x.id = v.id and x.account_id <> v.account_id
+		cross join lateral (`+wish+`) w
 		cross join lateral (
-			select exists (select from transaction x where x.account_id = v.account_id
-					and x.provider_id = coalesce(v.identity, t.provider_id))
-				or exists (select from transaction_alias x where x.account_id = v.account_id
-					and x.provider_id = coalesce(v.identity, t.provider_id) and x.transaction_id <> t.id) as taken) x`,
-		ids, accounts, identities)
+			select exists (select from transaction y where y.account_id = v.account_id and y.provider_id = w.identity)
+				or exists (select from transaction_alias y where y.account_id = v.account_id
+					and y.provider_id = w.identity and y.transaction_id <> x.id) as taken) n`,
+		ids, accounts, identities, returns)
 	if err != nil {
 		return nil, err
 	}
@@ -227,16 +261,31 @@ func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]
 			n++
 		}
 	}
-	// Deleted transactions that got the bank ids of returning ones meanwhile lose them. Otherwise
-	// the bank's next file would restore the deleted ones, and a payment would count twice.
+	// Deleted transactions lend their bank ids to returning ones that have the same. Otherwise the
+	// bank's next file would restore the deleted ones, and a payment would count twice. Each is
+	// looked up by its identity: a join takes minutes once PostgreSQL expects few deleted ones.
 	_, err = pg.Exec(ctx, tx, `
-		update transaction x set provider_id = 'merged:' || x.id
-		from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, account_id, identity)
-		join transaction t on t.id = v.id and t.account_id <> v.account_id and t.deleted_at is null
-		where x.account_id = v.account_id and x.provider_id = coalesce(v.identity, t.provider_id)
-			and x.deleted_at is not null`, ids[:n], accounts[:n], identities[:n])
+		with wanted as materialized (
+			select v.account_id, w.identity as provider_id
+			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, account_id, identity)
+			join transaction x on x.id = v.id and x.account_id <> v.account_id and x.deleted_at is null
+			cross join lateral (`+wish+`) w),
+		has as materialized (
+			select (select y.id from transaction y where y.account_id = w.account_id
+				and y.provider_id = w.provider_id) as id from wanted w)
+		update transaction x set provider_id = `+lent+` || x.provider_id
+		from has where x.id = has.id and x.deleted_at is not null`, ids[:n], accounts[:n], identities[:n])
+	var done []moved
 	if err == nil {
-		_, err = m.books.move(ctx, tx, ids[:n], accounts[:n], identities[:n])
+		done, err = m.books.move(ctx, tx, ids[:n], accounts[:n], identities[:n], true)
+	}
+	if err == nil {
+		from := make([]id.ID, len(done))
+		for i, d := range done {
+			from[i] = d.Was
+		}
+		slices.SortFunc(from, id.ID.Compare)
+		err = giveBack(ctx, tx, slices.Compact(from))
 	}
 	if err == nil && m.books.matcher != nil {
 		err = m.books.matcher.Part(ctx, tx, ids[:n])

@@ -73,8 +73,9 @@ func wrong(t *testing.T, b *Books, q pg.Querier) int {
 	return n
 }
 
-// Everything that a name depends on is changed, and every server shows the change at once: outside
-// of transactions by the version, inside by reading the names again.
+// The test changes everything that a name depends on, and every server must show each change at
+// once. Outside of database transactions servers notice changes by the version; inside they read
+// the names again.
 func TestNamesAreNeverStale(t *testing.T) {
 	t.Parallel()
 	first, db := filledBooks(t, 200)
@@ -151,7 +152,8 @@ func TestNamesAreNeverStale(t *testing.T) {
 	}
 }
 
-// A category is looked up as it is now, even if a server remembers another one under that name.
+// A category is looked up by its current names, even if a server has cached another category under
+// the same name.
 func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 300)
@@ -177,7 +179,7 @@ func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 		}
 		return n
 	}
-	if wrong(t, b, db) > 0 { // fills the memory
+	if wrong(t, b, db) > 0 { // fills the cache
 		t.Fatal("names are wrong from the start")
 	}
 	all, err := pg.Values[string](ctx, db, `select unnest(array[slug, id::text, short_id, upper(slug)]) from category
@@ -226,7 +228,7 @@ func TestNamingIsMadeOnlyOutside(t *testing.T) {
 	}
 }
 
-// A server that only counts keeps the names too, so the second count reads none.
+// A server that only counts caches the names too, so its second count does not read them.
 func TestCountsKeepTheNames(t *testing.T) {
 	t.Parallel()
 	_, db := filledBooks(t, 50)

@@ -71,7 +71,8 @@ type Updated struct {
 	ofMany
 }
 
-// ofMany holds details beside the counts when many transactions get the same change.
+// ofMany holds the details that a result has in addition to the counts, if many transactions get
+// the same change.
 type ofMany struct {
 	PendingLeft int               `json:"pending_left" doc:"Pending transactions that were left out, because their review cannot be closed yet"`
 	ByCategory  []BulkCategory    `json:"by_category" doc:"Previous categories of the matching transactions"`
@@ -372,9 +373,9 @@ func (b *Books) nameTags(ctx context.Context, tx pg.Tx, n *named, operations []O
 	return err
 }
 
-// missingTags returns the tags that do not exist and that operations which can succeed add. An
-// operation may remove a tag that another one adds, so failing operations are left out one after
-// another.
+// missingTags returns the tags to create: those that do not exist and that an operation adds which
+// can succeed. An operation may remove a tag that another one adds, so failing operations are left
+// out one after another.
 func (n *named) missingTags(operations []Operation) []string {
 	known, failed := n.tags, make([]bool, len(operations))
 	defer func() { n.tags = known }()

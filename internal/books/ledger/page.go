@@ -101,7 +101,8 @@ func (r reader) after(s *selection) error {
 	return nil
 }
 
-// stands rejects a cursor whose row is erased; a deleted row still marks its position.
+// stands rejects a cursor whose row was erased. A row that was only deleted still marks its
+// position.
 func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 	if s.cursor == 0 {
 		return nil
@@ -121,8 +122,9 @@ func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 }
 
 // searched reads the transactions whose wordings match. If few wordings match, it reads the
-// transactions of each. Otherwise matches may be every tenth row or fifty in ten years, and no
-// statistics show which. So it first searches the nearest rows, where common matches are found.
+// transactions of each wording. If many match, it first searches only the next rows in the order of
+// the page. If matches are common, these rows contain enough of them. Statistics cannot show in
+// advance whether they are common.
 func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	wanted := s.wording
 	ids, more, err := sift.Wordings(ctx, r.q, wanted, fewDescriptors)
@@ -154,8 +156,8 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 		s.flat()
 		return r.through(ctx, s, "t.descriptor_id", "int[]", ids)
 	default:
-		// "is true" keeps it a lookup in a hash table; the index would return every match, to be
-		// sorted.
+		// With "is true", PostgreSQL checks each row in a hash table. Without it, the index would
+		// return every match for sorting.
 		s.And("(t.descriptor_id in (select unnest($?::int[]))) is true", ids)
 		if r.byDate() && s.set != "" {
 			return r.through(ctx, s, s.set, "uuid[]", s.ids)
@@ -165,15 +167,16 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	return r.read(ctx, s)
 }
 
-// tagged reads the transactions with the one tag. A common tag is found among the nearest rows.
-// Otherwise it is rare, and all its transactions can be sorted.
+// tagged reads the transactions with the tag. It first searches only the next rows in the order of
+// the page. If these rows do not contain enough matches, the tag is rare, and all its transactions
+// can be sorted.
 func (r reader) tagged(ctx context.Context, s *selection, tag id.ID) (*page, error) {
 	args := append(slices.Clone(s.Args()), tag)
 	has := fmt.Sprintf(`transaction_tag k where k.transaction_id = t.id and k.tag_id = (select $%d::uuid) and k.present`, len(args))
 	if p, err := r.nearer(ctx, s, []int{5, reach}, has, args); err != nil || len(p.rows) > 0 {
 		return p, err
 	}
-	// An array is looked up in the order of the ids and not of the tag.
+	// With an array, PostgreSQL looks up the transactions by their ids.
 	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))",
 		tag)
 	return r.read(ctx, s)
@@ -198,15 +201,15 @@ func (in ListTransactions) alone() bool {
 // byCategory reports whether the filter names categories.
 func (f Filter) byCategory() bool { return len(f.Category)+len(f.ExcludeCategory) > 0 }
 
-// reach is how many rows near searches for each row of the page.
+// reach is how many rows the function near searches for each row of the page.
 const reach = 60
 
-// nearer searches for the page among the nearest rows, then among more of them. It returns no rows
-// if they do not fill the page. If one search finds only a small part of the page, matches are
-// rare, and it stops.
-func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfilled string, args []any) (*page, error) {
+// nearer searches for the page among the next rows in its order, and then among more of them. If
+// the matches do not fill the page, it returns no rows. It stops early if a search finds only a
+// small part of the page, because then matches are rare.
+func (r reader) nearer(ctx context.Context, s *selection, reaches []int, exists string, args []any) (*page, error) {
 	for _, reach := range reaches {
-		p, err := r.near(ctx, s, reach, fulfilled, args)
+		p, err := r.near(ctx, s, reach, exists, args)
 		if err != nil || len(p.rows) > r.in.Limit {
 			return p, err
 		}
@@ -217,12 +220,13 @@ func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfill
 	return &page{}, nil
 }
 
-// near searches for the page among the nearest rows only, reach of them for each row of the page.
-// "offset 0" keeps the planner from hashing all wordings to look at a few hundred of them.
-func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled string, args []any) (*page, error) {
+// near searches for the page only among the next rows in its order: reach of them for each row of
+// the page. "offset 0" keeps the planner from hashing all wordings only to check a few hundred of
+// them.
+func (r reader) near(ctx context.Context, s *selection, reach int, exists string, args []any) (*page, error) {
 	from := fmt.Sprintf(
 		`(select t.* from transaction t %s order by %s limit %d) t cross join lateral (select from %s offset 0) found`,
-		s.SQL(), r.order, r.size*reach, fulfilled)
+		s.SQL(), r.order, r.size*reach, exists)
 	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, from, "", r.order, r.size)
 	return r.run(ctx, sql, args)
 }
@@ -241,10 +245,10 @@ func (r reader) read(ctx context.Context, s *selection) (*page, error) {
 	return r.run(ctx, sql, s.Args())
 }
 
-// through reads a page by way of the values of a column that has an index by date: the
-// leading rows of each value, then the first of these. The planner would walk the dates instead,
-// through all of the books if the values are rare. A subselect keeps it from planning again for
-// every set of values.
+// through reads a page one value of a column at a time, using the column's index by date. It reads
+// the leading rows of each value and keeps the first of them all. Left alone, the planner would
+// walk through the dates, and through all of the books if the values are rare. The subselect keeps
+// the planner from planning again for every set of values.
 func (r reader) through(ctx context.Context, s *selection, column, kind string, values any) (*page, error) {
 	s.And(column + " = v.id")
 	sql := fmt.Sprintf(`select %[9]s, %[1]s from (
@@ -265,8 +269,8 @@ func (r reader) run(ctx context.Context, statement string, args []any) (*page, e
 	return scanPage(rows, r.size)
 }
 
-// pageSize rounds n up to one of a few literals: with LIMIT as an argument the planner distrusts
-// its own plan, at twice the cost.
+// pageSize rounds n up to one of a few literals. With LIMIT as an argument, PostgreSQL would not
+// trust its cached plan and would plan again for every page, at twice the cost.
 func pageSize(n int) int {
 	for _, size := range []int{51, 101, 201} {
 		if n <= size {
@@ -284,13 +288,13 @@ func (s *selection) standing() string {
 	return fmt.Sprintf("(select exists (select from transaction where id = $%d::uuid))", s.cursor)
 }
 
-// flat turns the set of ids that a page could go through into an ordinary condition.
+// flat turns the column in s.set into an ordinary condition.
 func (s *selection) flat() {
 	s.If(s.set != "", s.set+" = any($?)", s.ids)
 	s.set = ""
 }
 
-// tagged makes the tag that was searched for an ordinary condition.
+// tagged turns the tag of the search into an ordinary condition.
 func (s *selection) tagged() {
 	if s.tag != nil {
 		s.And(hasTag, []id.ID{*s.tag})
@@ -298,13 +302,13 @@ func (s *selection) tagged() {
 	}
 }
 
-// all is flat with the wordings of a search.
+// all adds every remaining condition: s.rows and those of worded.
 func (s *selection) all() {
 	s.And(s.rows)
 	s.worded()
 }
 
-// worded is all without s.rows.
+// worded adds the remaining conditions except s.rows: the column set, the tag and the wordings.
 func (s *selection) worded() {
 	s.flat()
 	s.tagged()

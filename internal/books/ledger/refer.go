@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Heads returns the counterparties that replace these: each itself, or the one that it was merged
-// into. They stay in use until the transaction ends. Deleted ones are left out.
+// Heads maps each counterparty to the one that stands for it: the one that it was merged into, or
+// itself. Those counterparties stay in use until the transaction ends. Deleted ones are left out.
 func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) {
 	type pair struct {
 		From id.ID `db:"from_id"`
@@ -28,8 +28,8 @@ func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) 
 		for _, p := range pairs {
 			to[p.From] = p.To
 		}
-		// Lock the replacing counterparty too and check it again: another transaction may have been
-		// merging or deleting it.
+		// Lock the counterparty that took over too, and check it again. Another transaction may
+		// have been merging or deleting it.
 		known := len(asked)
 		for _, p := range pairs {
 			if !slices.Contains(asked, p.To) {

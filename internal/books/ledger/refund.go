@@ -18,8 +18,8 @@ func refundsOf(ctx context.Context, q pg.Querier, edits []Edit, ids []id.ID) ([]
 		and t.deleted_at is null and `+journal.Leaf, ids)
 }
 
-// filed returns the refunds, by purchase, that have its category. One that somebody filed elsewhere
-// goes its own way.
+// filed returns, for each purchase, its refunds that have the same category. Refunds with another
+// category do not follow their purchase.
 func (c *current) filed(refunds []id.ID) map[id.ID][]id.ID {
 	out := map[id.ID][]id.ID{}
 	for _, u := range refunds {
@@ -34,14 +34,24 @@ func (c *current) filed(refunds []id.ID) map[id.ID][]id.ID {
 	return out
 }
 
-// follow returns the edits by which refunds get the new category of their purchase.
-func (c *current) follow(filed map[id.ID][]id.ID, entries []journal.Entry) []Edit {
+// follow returns the edits that give refunds the new category of their purchase. A refund whose
+// category the same call sets keeps the category from the call.
+func (c *current) follow(filed map[id.ID][]id.ID, entries []journal.Entry, given []Edit, outcomes []Outcome) []Edit {
+	own := map[id.ID]bool{}
+	for i, e := range given {
+		if e.Field == journal.FieldCategory && (outcomes[i] == Changed || outcomes[i] == Unchanged) {
+			own[e.Transaction] = true
+		}
+	}
 	var edits []Edit
 	for _, e := range entries {
 		if e.Field != journal.FieldCategory {
 			continue
 		}
 		for _, u := range filed[e.SubjectID] {
+			if own[u] {
+				continue
+			}
 			edits = append(edits, Edit{
 				Transaction: u, Field: e.Field, Value: e.After, Source: c.rows[u].CategorySource, Rule: e.RuleID,
 				Note: e.Note, follows: true,

@@ -11,22 +11,22 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostGiven is the most that the parts with an amount may sum up to, in cents, unless their
-// transaction is larger. It is half of the largest amount, so the remainder fits whatever realistic
-// amount a bank corrects the transaction to.
+// mostGiven is the largest sum, in cents, of all parts except the remainder, unless their
+// transaction itself is larger. It is half of the largest possible amount. So the remainder stays
+// valid for every realistic amount to which a bank may correct the transaction.
 const mostGiven = 5_000_000_000_00
 
-// fits reports whether the remainder of an amount is in the range of amounts, in cents.
+// fits reports whether the remainder is a valid amount. All values are in cents.
 func fits(amount, given int64) bool {
 	_, err := money.FromCents(amount - given)
 	return err == nil
 }
 
-// tooMuch reports whether parts take so much that a correction of the amount could leave a
-// remainder that does not fit.
+// tooMuch reports whether the parts sum up to so much that a correction of the amount could make
+// the remainder invalid.
 func tooMuch(amount, given int64) bool { return max(given, -given) > max(amount, -amount, mostGiven) }
 
-// given returns the sum of the parts in a value of splitText without the remainder, in cents.
+// given returns the sum, in cents, of the parts in a value of splitText, without the remainder.
 func given(split *string) int64 {
 	var sum int64
 	for _, amount := range partsOf(split) {
@@ -40,10 +40,10 @@ func given(split *string) int64 {
 	return sum
 }
 
-// joinOverfull joins the split transactions among the staged rows whose remainder would not fit
-// after the bank's new amount. Such a split cannot be kept in any form, and one payment must not
-// keep the others from arriving. The transaction waits for review, and a revert of the join checks
-// again whether the split fits.
+// joinOverfull finds split transactions among the staged rows whose remainder would be invalid with
+// the bank's new amount, and removes their splits. Such a split cannot be kept in any form, and one
+// payment must not block the others. The transaction waits for review. If someone reverts the
+// removal, the revert checks the remainder again.
 func (b *Books) joinOverfull(ctx context.Context, tx pg.Tx) ([]journal.Entry, error) {
 	type row struct {
 		ID     id.ID        `db:"id"`
@@ -82,8 +82,9 @@ func (b *Books) joinOverfull(ctx context.Context, tx pg.Tx) ([]journal.Entry, er
 	return append(joined, tagged...), err
 }
 
-// roomy returns a function that reports whether the remainder fits after an entry that leads to a
-// split or changes the amount of a split transaction. Call it in the order in which now is changed.
+// roomy returns a function for entries that create a split or change the amount of a split
+// transaction. It reports whether the remainder is valid after the entry. Call it in the order in
+// which now is changed.
 func roomy(ctx context.Context, q pg.Querier, now *current, entries []journal.Entry) (func(journal.Entry) bool, error) {
 	type row struct {
 		ID     id.ID        `db:"id"`
@@ -112,7 +113,7 @@ func roomy(ctx context.Context, q pg.Querier, now *current, entries []journal.En
 			return err == nil && fits(a.Cents(), given(now.rows[e.SubjectID].Split))
 		case e.Field == journal.FieldSplit && e.After != nil:
 			amount := amounts[e.SubjectID]
-			if h := now.hand[e.SubjectID]; h != nil && h.Amount != nil { // after this revert
+			if h := now.hand[e.SubjectID]; h != nil && h.Amount != nil { // the amount after this revert
 				if a, err := money.Parse(*h.Amount); err == nil {
 					amount = a.Cents()
 				}
@@ -123,7 +124,7 @@ func roomy(ctx context.Context, q pg.Querier, now *current, entries []journal.En
 	}, nil
 }
 
-// partsFit rejects an amount whose remainder, after the parts of the transaction, would not fit.
+// partsFit rejects an amount that would make the remainder of the split invalid.
 func (t TransactionDetail) partsFit(amount money.Amount) error {
 	var sum int64
 	for _, p := range t.Parts {

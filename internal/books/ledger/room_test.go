@@ -10,8 +10,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// With amounts as large as possible, the bank's corrections, splits and reverts in any order never
-// fail, and the parts of split transactions still add up.
+// With amounts as large as possible, corrections by the bank, splits and reverts never fail in any
+// order, and the parts of split transactions still add up.
 func TestPartsOfExtremeAmountsAddUp(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 4)
@@ -34,8 +34,9 @@ func TestPartsOfExtremeAmountsAddUp(t *testing.T) {
 }
 
 // A split with a part larger than any payment is rejected with an explanation. If the remainder of
-// a stored split no longer fits after the bank corrects the amount, the transaction is joined and
-// waits for review. A revert does not restore the split while it does not fit.
+// a stored split becomes too large after the bank corrects the amount, the split is removed and the
+// transaction waits for review. A revert does not restore the split while the remainder is too
+// large.
 func TestSplitsThatDoNotFitAreJoined(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 5)
@@ -112,7 +113,7 @@ func (w *splitWorld) sync(t *testing.T, amount string) {
 	}
 }
 
-// An amount entered by hand is rejected if the parts would leave a remainder that does not fit.
+// An amount entered by hand is rejected if the remainder of the split would become too large.
 func TestAmountsByHandLeaveRoom(t *testing.T) {
 	t.Parallel()
 	in := PatchTransaction{Amount: new(money.MustParse("-9999999999.99"))}

@@ -2,8 +2,8 @@ package ledger
 
 import "coffer/internal/platform/text"
 
-// Cleaned returns the filter as it is saved: its texts are cleaned, because they are shown again
-// like a name.
+// Cleaned returns the filter in the form in which it is saved. Its texts are cleaned, because they
+// are shown again like a name.
 func (f Filter) Cleaned() Filter {
 	f.Search, f.ExcludeSearch, f.Merchant = cleaned(f.Search), cleaned(f.ExcludeSearch), cleaned(f.Merchant)
 	return f

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -91,9 +92,7 @@ func TestSearchesFindAnything(t *testing.T) {
 				t.Errorf("%s: %d counted, want %d (%v)", search, n.Count, len(want), err)
 			}
 			sums, err := b.Counted(ctx, db, CountRequest{Filter: c.filter, Totals: true})
-			truth, err2 := pg.All[CountTotal](ctx, db, `select currency, sum(greatest(-amount, 0)) as money_in,
-				sum(greatest(amount, 0)) as money_out, sum(-amount) as net, count(*) as count
-				from transaction where id = any($1) group by 1 order by 1`, want)
+			truth, err2 := trueTotals(ctx, db, want)
 			if err != nil || err2 != nil || int(sums.Count) != len(want) || !slices.Equal(sums.Totals, truth) {
 				t.Errorf("%s: sums %+v, want %+v (%v, %v)", search, sums, truth, err, err2)
 			}
@@ -101,7 +100,32 @@ func TestSearchesFindAnything(t *testing.T) {
 	}
 }
 
-// A count of nothing has no totals, which is not the same as not asking for them.
+// trueTotals adds up transactions row by row: all of them, and those that totals of income and
+// spending count.
+func trueTotals(ctx context.Context, db *pg.DB, ids []id.ID) ([]CountTotal, error) {
+	type row struct {
+		CountTotal
+		CountedColumns
+	}
+	rows, err := pg.All[row](ctx, db, `
+		select currency, sum(greatest(-amount, 0)) as money_in, sum(greatest(amount, 0)) as money_out, sum(-amount) as net,
+			count(*) as count, sum(greatest(-amount, 0) * counts) as counted_in, sum(greatest(amount, 0) * counts) as counted_out,
+			sum(-amount * counts) as counted_net, sum(counts) as counted
+		from (select t.currency, t.amount, (not (t.excluded or t.excluded_reason is not null or t.transfer or a.hidden
+				or coalesce(p.kind, c.kind, '') = 'transfer'))::int as counts
+			from transaction t join account a on a.id = t.account_id left join category c on c.id = t.category_id
+				left join category p on p.id = c.parent_id where t.id = any($1)) t
+		group by 1 order by 1`, ids)
+	out := make([]CountTotal, len(rows))
+	for i, r := range rows {
+		out[i] = r.CountTotal
+		out[i].Counted = CountedSums(r.CountedColumns)
+	}
+	return out, err
+}
+
+// A count without matches has an empty list of totals. If totals are not requested, the list is
+// missing.
 func TestTotalsOfNothing(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)

@@ -73,8 +73,8 @@ func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransact
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }
 
-// divide splits a locked transaction in the name of that source, or else of the caller. It returns
-// the entries to record.
+// divide splits a locked transaction. The split has the given source, or the caller's if source is
+// nil. It returns the entries to record.
 func (b *Books) divide(ctx context.Context, tx pg.Tx, t TransactionDetail, in *SplitTransaction, source *string) (
 	[]journal.Entry, error,
 ) {
@@ -122,9 +122,9 @@ func (b *Books) divide(ctx context.Context, tx pg.Tx, t TransactionDetail, in *S
 	return slices.Concat(entries, inherited, made), nil
 }
 
-// Divide splits a new transaction as its file does, and returns the entries for the change by which
-// it came. The split is that of the caller, who imports the file. Nobody has looked at the parts,
-// so they wait for review like their transaction.
+// Divide splits a new transaction as the imported file does. It returns the entries for the change
+// that imports the transaction. The split counts as the caller's own. The parts wait for review
+// like their transaction, because nobody has looked at them.
 func (b *Books) Divide(ctx context.Context, tx pg.Tx, transaction id.ID, parts []SplitPart) ([]journal.Entry, error) {
 	source := op.User
 	if op.ActorOf(ctx).Type == op.Agent {
@@ -138,8 +138,8 @@ func (b *Books) Divide(ctx context.Context, tx pg.Tx, transaction id.ID, parts [
 	return b.divide(ctx, tx, t, &SplitTransaction{TransactionID: transaction.String(), Parts: parts}, &source)
 }
 
-// JoinTransaction makes a split transaction whole again, with the category and counterparty that it
-// had before.
+// JoinTransaction removes the split of a transaction. The transaction then counts again with the
+// category and counterparty that it had before.
 func (b *Books) JoinTransaction(ctx context.Context, tx pg.Tx, in JoinTransaction) (op.Deleted, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
@@ -323,8 +323,8 @@ func (b *Books) inherit(ctx context.Context, tx pg.Tx, t TransactionDetail, part
 	return entries, err
 }
 
-// storeSplits updates the parts of transactions to match their state. What parts copy from their
-// transaction, and the amount of the remainder, copyToParts writes.
+// storeSplits updates the parts of transactions to match their state. The amount of the remainder,
+// and what parts copy from their transaction, are written by copyToParts.
 func storeSplits(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -374,8 +374,9 @@ func partsOf(split *string) map[string]string {
 }
 
 // partsThere returns a function that reports whether a split can have all its parts after an entry.
-// A part is gone if its transaction was erased. A part in another transaction's split, as after a
-// merge of accounts, stays there unless now shows that it leaves.
+// A part is missing if its transaction was erased. A part can also belong to another transaction's
+// split, for example after a merge of accounts. It counts as missing then, unless now shows that it
+// leaves the other split.
 func partsThere(ctx context.Context, q pg.Querier, now *current, entries []journal.Entry) (func(journal.Entry) bool,
 	error,
 ) {
@@ -411,8 +412,8 @@ func partsThere(ctx context.Context, q pg.Querier, now *current, entries []journ
 	}, err
 }
 
-// reviewParts puts the parts of transactions into review whose amount changed, if the new amount
-// leaves nothing for the remainder or turned its sign.
+// reviewParts puts the parts of transactions whose amount changed into review, if the new amount
+// leaves nothing for the remainder or changes its sign.
 func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, was map[id.ID]string) ([]journal.Entry, error) {
 	if len(was) == 0 {
 		return nil, nil

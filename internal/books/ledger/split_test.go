@@ -74,8 +74,8 @@ func newSplitWorld(t *testing.T, seed uint64) *splitWorld {
 	return w
 }
 
-// standing returns everything that splitting must not change: balances of all days, the proof, and
-// totals of the bank's rows.
+// standing returns everything that splitting must not change: the balances of all days, the proof,
+// and the totals of the bank's rows.
 func (w *splitWorld) standing(t *testing.T) string {
 	t.Helper()
 	ctx := t.Context()
@@ -240,7 +240,7 @@ func (w *splitWorld) steps() []splitStep {
 
 var errKilled = errors.New("killed")
 
-// step runs one step. In one of a few hundred cases the connection is cut before the commit.
+// step runs one step. In about one of 50 cases it cuts the connection before the commit.
 func (w *splitWorld) step(t *testing.T, s splitStep, dice *rand.Rand) error {
 	t.Helper()
 	ctx := as(t.Context(), []string{op.User, op.User, op.Agent}[dice.IntN(3)])
@@ -331,7 +331,8 @@ func TestPartsAddUpForManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// If parts do not follow, the sum breaks when a bank changes an amount, and the check finds it.
+// The control: without the update of the remainder, the sum is wrong after a bank changes an
+// amount, and the check finds that.
 func TestPartsDoNotAddUpWithoutTheRemainder(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 3)

@@ -55,8 +55,8 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 	return b.followed(ctx, tx, append(moved, rewritten...))
 }
 
-// storeRows writes the columns of those fields only. Most edits are of categories and tags, from
-// which nothing follows, so those have their own statements.
+// storeRows writes only the columns of the edited fields. Most edits set categories and tags. They
+// have statements of their own, because nothing else has to be updated after them.
 func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID, fields map[string]bool) error {
 	if len(rows) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID, fields
 		if fields[journal.FieldDeleted] {
 			return wrote(ctx, tx, rows)
 		}
-		// Forms follow the counterparty; parts and proofs don't.
+		// A changed counterparty concerns the sweep of forms, but neither parts nor proofs.
 		var places []place
 		if places, err = placesOf(ctx, tx, rows); err == nil {
 			err = noteForms(ctx, tx, write{places: places})
@@ -111,8 +111,8 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID, fields
 	return err
 }
 
-// storeLeftOut writes what few transactions have: why they are left out of totals, and of which
-// purchase they are the refund.
+// storeLeftOut writes fields that few transactions have: the reason why they are left out of
+// totals, and the purchase that they refund.
 func storeLeftOut(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func storeTags(ctx context.Context, tx pg.Tx, now *current, tags []tagKey) error
 	for _, k := range tags {
 		t := now.tags[k]
 		transactions, ids, sources = append(transactions, k.transaction), append(ids, k.tag), append(sources, t.Source)
-		if t.Source == "" { // a revert to before the tag was first set or removed
+		if t.Source == "" { // a revert to the state before the tag was first set or removed
 			there = append(there, nil)
 		} else {
 			there = append(there, &t.Present)

@@ -98,7 +98,8 @@ func TestWalksMissNothingAndRepeatNothing(t *testing.T) { //nolint:tparallel // 
 				if len(all) == 0 {
 					t.Fatal("the filter finds nothing, so the test proves nothing")
 				}
-				// Every fifth row is deleted, and copies of others appear, while the walk goes on.
+				// Every fifth row is deleted and copies of other rows are added while the list is
+				// being read.
 				doomed := map[id.ID]bool{}
 				for i := 0; i < len(all); i += 5 {
 					doomed[all[i]] = true

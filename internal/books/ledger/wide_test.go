@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A search that nearly every wording fulfills works like any other, alone and with other filters, in
+// A search that matches nearly every wording works like any other: alone and with other filters, in
 // lists, counts and conditions.
 func TestSearchesMayBeWide(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 // fewDescriptors is the most wordings whose transactions a page reads one wording at a time.
 const fewDescriptors = 200
 
-// worded collects the conditions on wordings. For a million transactions there are a few thousand
+// worded collects the conditions on wordings. A million transactions have only a few thousand
 // wordings.
 func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if f.Search != nil {
@@ -46,8 +46,8 @@ func (b *Books) worded(ctx context.Context, q pg.Querier, f Filter, s *selection
 	return nil
 }
 
-// similar narrows to transactions like the named one: with its counterparty, or else its payee, and
-// in its direction.
+// similar narrows to transactions like the named one: those in the same direction with its
+// counterparty, or, if it has none, with its payee.
 func (s *selection) similar(ctx context.Context, q pg.Querier, ref string) error {
 	one, err := pg.One[struct {
 		Counterparty *id.ID  `db:"counterparty_id"`
@@ -84,9 +84,9 @@ func folded(name, merchant, detail text.Untrusted) string {
 // fillBatch is how many wordings FillPayees locks at a time.
 const fillBatch = 2000
 
-// FillPayees computes the keys of wordings that an archive of a development version brought without
-// them. It returns how many. Each batch is committed on its own, and servers that
-// start at the same time share the work.
+// FillPayees computes the keys of wordings that lack them because they came with an archive of a
+// development version. It returns how many it filled. It commits each batch separately, and servers
+// that start at the same time share the work.
 func (b *Books) FillPayees(ctx context.Context) (int, error) {
 	type row struct {
 		ID       int32  `db:"id"`

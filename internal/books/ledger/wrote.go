@@ -8,12 +8,12 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Every statement that writes transactions says here what it wrote, in the same database
-// transaction, and the followers do what follows. A statement that sets only categories, tags or
-// identities says nothing, because nothing follows from those.
+// Every statement that writes transactions calls wrote in the same database transaction, and the
+// followers then update what depends on the transactions. A statement that sets only categories,
+// tags or identities does not call wrote, because nothing depends on those.
 
 // A place is where a transaction is: an account, and the form of the wording. The form is nil if no
-// sweep looks at it: that of a new pending transaction, or of a wording without one.
+// sweep checks it: for a new pending transaction, and for a wording without a form.
 type place struct {
 	Account id.ID  `db:"account_id"`
 	Form    *int64 `db:"form"`
@@ -25,12 +25,13 @@ type write struct {
 	places []place // where transactions are now, or were before
 }
 
-// followers are called after each write. The parts come first, because they are transactions.
+// followers are called after each write. copyToParts comes first, because parts are transactions
+// too.
 var followers = []func(context.Context, pg.Tx, write) error{copyToParts, noteForms, noteProofs}
 
 // wrote is called after a write that may have changed the account, day, amount, currency, wording
-// or state of transactions. A writer that changes the account or the wording gives the places
-// before as well.
+// or state of transactions. A writer that changes the account or the wording also passes the places
+// from before the write.
 func wrote(ctx context.Context, tx pg.Tx, ids []id.ID, before ...place) error {
 	if len(ids) == 0 {
 		return nil
@@ -59,7 +60,7 @@ func placesOf(ctx context.Context, tx pg.Tx, ids []id.ID) ([]place, error) {
 		select distinct s.account_id, d.form from stored s join descriptor d on d.id = s.descriptor_id`, ids)
 }
 
-// noteForms makes the next sweep check the forms of what was written again.
+// noteForms records the forms of the written transactions, so that the next sweep checks them.
 func noteForms(ctx context.Context, tx pg.Tx, w write) error {
 	var accounts []id.ID
 	var forms []int64
@@ -76,7 +77,7 @@ func noteForms(ctx context.Context, tx pg.Tx, w write) error {
 	return err
 }
 
-// noteProofs makes the proofs of the accounts again.
+// noteProofs records that the proofs of the accounts must be made again.
 func noteProofs(ctx context.Context, tx pg.Tx, w write) error {
 	accounts := make([]id.ID, len(w.places))
 	for i, p := range w.places {
@@ -85,7 +86,7 @@ func noteProofs(ctx context.Context, tx pg.Tx, w write) error {
 	return account.Due(ctx, tx, accounts)
 }
 
-// wroteChanged says what the bank changed, with the wordings before and after.
+// wroteChanged calls wrote for rows that the bank changed, with the wordings before and after.
 func wroteChanged(ctx context.Context, tx pg.Tx, rows []changed) error {
 	ids, before := make([]id.ID, len(rows)), make([]place, len(rows))
 	for i, r := range rows {
@@ -94,10 +95,10 @@ func wroteChanged(ctx context.Context, tx pg.Tx, rows []changed) error {
 	return wrote(ctx, tx, ids, before...)
 }
 
-// copyToParts makes the parts of split transactions follow them in all that they do not own:
-// amount, category, counterparty, tags and comments. The remainder is what the others leave,
-// whatever the bank makes of the amount, so that the parts add up to their transaction at every
-// commit.
+// copyToParts copies to the parts of split transactions everything that parts do not own: account,
+// wording, facts, exclusion and deletion. It also computes the remainder from the transaction's
+// amount and the other parts. So the parts add up to their transaction at every commit, whatever
+// amount the bank sends.
 func copyToParts(ctx context.Context, tx pg.Tx, w write) error {
 	if len(w.rows) == 0 {
 		return nil

@@ -6,8 +6,9 @@ import (
 	"coffer/internal/books/ledger/ledgertest"
 )
 
-// Random imports, edits, splits and reverts: the ledger notes whatever follows from a written row, in
-// the same transaction. The control drops what the ledger notes of forms.
+// After random imports, edits, splits and reverts, the ledger has recorded everything that depends
+// on the written rows, in the same database transaction. The control ignores the records about
+// forms.
 func TestLedgerNotesWhatFollowsFromItsWrites(t *testing.T) {
 	t.Parallel()
 	for name, control := range map[string]bool{"noted": false, "control": true} {

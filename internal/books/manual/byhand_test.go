@@ -35,7 +35,7 @@ var (
 	robot = op.Actor{Type: op.Agent, ID: id.New(), Name: "Robot", Scope: op.Full}
 )
 
-// A world is a household with one account, as the service puts it together.
+// A world is a household with one account, assembled like the service.
 type world struct {
 	testing.TB
 	db      *pg.DB
@@ -66,7 +66,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// as runs one use case in a transaction of its own, in somebody's name.
+// as runs one use case in its own database transaction, as that actor.
 func as[In, Out any](w *world, who op.Actor, f func(context.Context, pg.Tx, In) (Out, error), in In) Out {
 	w.Helper()
 	out, err := try(w, who, f, in)
@@ -92,14 +92,14 @@ func day(n int) pg.Date {
 	return pg.Day(d.Time().AddDate(0, 0, n))
 }
 
-// cash is a payment that somebody enters.
+// cash returns a payment that a person enters.
 func (w *world) cash(n int, amount string) manual.AddTransaction {
 	return manual.AddTransaction{
 		AccountID: new(w.account.String()), Date: new(day(n)), Amount: new(money.MustParse(amount)), Name: new("Market"),
 	}
 }
 
-// sync brings rows, as a bank does, and records what came of them.
+// sync stores rows as a bank's sync does, and records the resulting change.
 func (w *world) sync(rows ...ledger.Incoming) *id.ID {
 	w.Helper()
 	return as(w, op.Actor{Type: op.System, Name: "coffer"}, func(ctx context.Context, tx pg.Tx,
@@ -129,7 +129,7 @@ func (w *world) hash() string {
 	return c
 }
 
-// returns compares the hash with one of before.
+// returns checks that the hash is the same as before.
 func (w *world) returns(before string) {
 	w.Helper()
 	if now := w.hash(); now != before {
@@ -160,7 +160,7 @@ func (w *world) get(u id.ID) ledger.TransactionDetail {
 	return t
 }
 
-// matches are the pairs that count, by day and the bank's id.
+// matches returns the matches in use, with the day, the amount and the bank's id.
 func (w *world) matches() []string {
 	w.Helper()
 	out, err := pg.Values[string](w.Context(), w.db, `
@@ -225,7 +225,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// The facts of what was entered by hand can be changed, are held if a person set them, and return.
+// The facts of a transaction entered by hand can be changed, are held if a person set them, and are
+// restored by a revert.
 func TestPatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -262,8 +263,8 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// A payment that the bank brings later counts once, with what was decided about it; a revert makes
-// two of them again, and they stay two.
+// A payment that the bank reports later counts once and gets the decisions about the entered one. A
+// revert separates the two, and they stay separate.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -297,7 +298,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// People match and part, and parted pairs stay parted.
+// People can match and unmatch transactions, and unmatched pairs are not matched again.
 func TestSetMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -333,7 +334,7 @@ func TestSetMatch(t *testing.T) {
 	if m := as(w, ada, w.hand.SetMatch, to(two.ID, nil)); m.Excluded || m.LinkedTransactionID != nil {
 		t.Errorf("%+v", m)
 	}
-	// The other one is now the only candidate.
+	// The other transaction is now the only candidate.
 	if got := w.matches(); len(got) != 1 || !w.get(one.ID).Excluded {
 		t.Error(got)
 	}
@@ -391,8 +392,8 @@ func TestMatchedRowGoes(t *testing.T) {
 	}
 }
 
-// TestArrivalOrder brings the same transactions in different orders: the matches are the same. The
-// control, which takes the first candidate, gives two equal cash payments otherwise.
+// TestArrivalOrder stores the same transactions in different orders, and the matches must be the
+// same. The control takes the first candidate, so its matches depend on the order.
 func TestArrivalOrder(t *testing.T) {
 	t.Parallel()
 	if differs := orders(newWorld(t), 6); differs != "" {
@@ -405,7 +406,8 @@ func TestArrivalOrder(t *testing.T) {
 	}
 }
 
-// orders plays rounds, each of some payments in three orders, and says what differs.
+// orders runs rounds with some payments, each in three orders, and returns a difference if there is
+// one.
 func orders(w *world, rounds int) string {
 	dice := rand.New(rand.NewPCG(4, 7))
 	for round := range rounds {
@@ -422,7 +424,7 @@ func orders(w *world, rounds int) string {
 		}
 		var first []string
 		for try := range 3 {
-			base := (3*round + try) * 100 // each order in days of its own
+			base := (3*round + try) * 100 // separate days for each order
 			for _, n := range dice.Perm(len(steps)) {
 				steps[n](base, fmt.Sprintf("r%dt%d", round, try))
 			}

@@ -4,8 +4,8 @@ import (
 	"coffer/internal/platform/id"
 )
 
-// Greedy makes the hand match without the rule that each must be the other's only candidate: the
-// control, which takes what comes first.
+// Greedy replaces the matching with a control: it takes the first candidate, instead of requiring
+// that two transactions are each other's only candidate.
 func (h *Manual) Greedy() {
 	h.decide = func(all []candidate) (map[id.ID]id.ID, []id.ID) {
 		matched, taken := map[id.ID]id.ID{}, map[id.ID]bool{}

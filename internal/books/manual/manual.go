@@ -23,7 +23,7 @@ type Rules interface {
 	Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger.Incoming) (ledger.Merged, int64, error)
 }
 
-// Marks say which transactions totals skip.
+// Marks updates which transactions totals leave out.
 type Marks interface {
 	RecomputeExclusions(ctx context.Context, tx pg.Tx, transactions []id.ID) error
 }
@@ -33,17 +33,17 @@ type Manual struct {
 	books *ledger.Books
 	rules Rules
 	marks Marks
-	// decide pairs candidates; only a test has another
+	// decide pairs candidates; only tests replace it.
 	decide func([]candidate) (matched map[id.ID]id.ID, unclear []id.ID)
 }
 
-// New returns a Hand.
+// New returns a Manual that uses those books, rules and marks.
 func New(b *ledger.Books, r Rules, m Marks) *Manual { return &Manual{b, r, m, decide} }
 
 // Subjects returns the subjects that reverts restore.
 func (h *Manual) Subjects() []journal.Subject { return []journal.Subject{subject{h}} }
 
-// Ops is the menu of what is entered by hand.
+// Ops returns the operations on transactions that are entered by hand.
 func (h *Manual) Ops() []*op.Op {
 	return []*op.Op{
 		op.Exact(op.Once(op.Writing(op.Spec{
@@ -88,15 +88,16 @@ type AddTransaction struct {
 	Reference      *string         `json:"reference,omitempty" pattern:"^[0-9A-Za-z-]{8,64}$" hint:"be 8 to 64 letters, digits and hyphens" doc:"Your own id for it: a second transaction of the account with the same one is not added, and the first is returned"`
 }
 
-// Add enters a transaction. Rules run over it as over one of the bank's, and leave what the caller
-// gave. It is recorded as having been away before, so that a revert takes it away again.
+// Add enters a transaction. Rules run over it as over a bank's transaction, but keep the values
+// that the caller gave. The journal records it as deleted before, so that a revert deletes it.
 func (h *Manual) Add(ctx context.Context, tx pg.Tx, in AddTransaction) (ledger.TransactionDetail, error) {
 	row, err := in.incoming(ctx, tx)
 	if err != nil {
 		return ledger.TransactionDetail{}, err
 	}
 	if in.Reference != nil {
-		// The account is locked, so the same one cannot be on its way.
+		// The account is locked, so no other call can be adding a transaction with the same
+		// reference.
 		had, err := pg.Value[id.ID](ctx, tx, `select id from transaction
 			where account_id = $1 and provider_id = $2`, row.AccountID, ledger.ReferredTo(*in.Reference))
 		if err == nil {
@@ -140,8 +141,8 @@ func (h *Manual) Add(ctx context.Context, tx pg.Tx, in AddTransaction) (ledger.T
 	return h.books.Transaction(ctx, tx, ledger.TransactionRef{TransactionID: m.Inserted[0].String()})
 }
 
-// wishes returns the caller's values beside the facts. A person has seen what they enter;
-// transactions of an agent wait for review.
+// wishes returns the caller's values besides the facts. Transactions that an agent enters wait for
+// review. Those of a person do not, because the person has seen them.
 func (in AddTransaction) wishes(actor op.Actor) ledger.Operation {
 	o := ledger.Operation{TagsToAdd: slices.Clone(in.Tags)}
 	if in.Category != nil {
@@ -156,7 +157,7 @@ func (in AddTransaction) wishes(actor op.Actor) ledger.Operation {
 	return o
 }
 
-// asTags names the field that the caller knows.
+// asTags renames the field in an error to the name that the caller used.
 func asTags(err error) error {
 	e, ok := errors.AsType[*errs.Error](err)
 	if ok && len(e.Details) == 1 && e.Details[0].Field == "tags_to_add" {

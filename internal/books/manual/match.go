@@ -12,13 +12,13 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The bank's record of a payment is dated at most so many days before or after the day that was
-// entered by hand.
+// The largest number of days by which the bank's date of a payment may differ from the date that
+// was entered by hand.
 const (
 	daysBefore = 3
 	daysAfter  = 10
-	// Whether two transactions are each other's only candidate follows from others that share a
-	// candidate with one of them. They are within this many days.
+	// Whether two transactions are each other's only candidate depends on other transactions that
+	// share a candidate with one of them. Those are within this many days.
 	reach = daysBefore + daysAfter
 )
 
@@ -27,12 +27,12 @@ const (
 type candidate struct {
 	Manual id.ID  `db:"manual_id"`
 	Bank   *id.ID `db:"bank_id"` // nil if there is none
-	Near   bool   `db:"near"`    // all that it depends on is among the candidates
+	Near   bool   `db:"near"`    // all transactions that the match depends on are among the candidates
 }
 
-// decide pairs those that are each other's only candidate, and returns those that have candidates
-// and no match. It is a pure function of all candidates, so the order in which they arrived is
-// nothing to it.
+// decide pairs transactions that are each other's only candidate. unclear has those that have
+// candidates but no match. decide is a pure function of all candidates, so their order does not
+// matter.
 func decide(all []candidate) (matched map[id.ID]id.ID, unclear []id.ID) {
 	of, by := map[id.ID][]id.ID{}, map[id.ID]int{}
 	for _, c := range all {
@@ -52,13 +52,13 @@ func decide(all []candidate) (matched map[id.ID]id.ID, unclear []id.ID) {
 	return matched, unclear
 }
 
-// service is the actor of matches that follow from the transactions: fields that people hold bind
-// it.
+// service is the actor of matches that coffer makes by itself. It cannot change fields that people
+// hold.
 var service = op.Actor{Type: op.System, Name: "coffer"}
 
-// Match pairs transactions entered by hand with the bank's around those days of accounts, and
-// returns the entries for the change that touched them. A person's decisions about pairs stay.
-// Other writers to the same accounts come before or after it.
+// Match pairs transactions entered by hand with the bank's, around those days of accounts. It
+// returns the entries for the change that touched the days. People's decisions about pairs stay. A
+// lock on the accounts makes other writers wait.
 func (h *Manual) Match(ctx context.Context, tx pg.Tx, days []ledger.Touched) ([]journal.Entry, error) {
 	accounts, first, last := spans(days)
 	some, err := pg.Value[bool](ctx, tx, `select exists (select from unnest($1::uuid[]) v (id)
@@ -111,9 +111,9 @@ func (h *Manual) Match(ctx context.Context, tx pg.Tx, days []ledger.Touched) ([]
 	return slices.Concat(entries, copied, asked), err
 }
 
-// Part implements ledger.Matcher. Undoing a merge returns transactions to their accounts. A pair
-// that was matched meanwhile may then be in two accounts, so it is not one payment anymore. Part
-// writes no entries, because the match follows from the accounts. Matches that somebody decided
+// Part implements ledger.Matcher. Undoing a merge moves transactions back to their accounts. A pair
+// that was matched in the meantime may then be in two accounts, so its match is dissolved. Part
+// writes no entries, because the match only depended on the accounts. Matches that somebody decided
 // stay.
 func (h *Manual) Part(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	apart, err := pg.All[pair](ctx, tx, `
@@ -134,7 +134,7 @@ func (h *Manual) Part(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 // ruled is the source of matches that nobody decided.
 const ruled = "rule"
 
-// spans are the days of each account from the first to the last.
+// spans returns, for each account, the range from the first day to the last.
 func spans(days []ledger.Touched) (accounts []id.ID, first, last []pg.Date) {
 	of := map[id.ID]ledger.Touched{}
 	for _, d := range days {
@@ -156,12 +156,13 @@ func spans(days []ledger.Touched) (accounts []id.ID, first, last []pg.Date) {
 	return accounts, first, last
 }
 
-// candidates are the possible pairs around those days. Pairs that were parted, and transactions
-// that someone matched, are not among them. The subqueries are laterals, so that PostgreSQL goes
-// through the few that were entered by hand, whatever it knows of the table. The bank's
-// transactions are read once for each day with such ones, because a day may have hundreds of them.
-// "is true" keeps the amounts a hashed list: without statistics, a join would read all of them for
-// each of the bank's transactions (15.6 s instead of 0.1 at a million rows, 457 by hand).
+// candidates returns the possible pairs around those days. It leaves out pairs that were unmatched,
+// and transactions that somebody matched. The lateral subqueries make PostgreSQL start with the few
+// transactions entered by hand, whatever its statistics say. The bank's transactions are read once
+// for each day that has such transactions, because a day may have hundreds of them. With "is true",
+// PostgreSQL looks up amounts in a hash table. A join without statistics would compare all amounts
+// with each of the bank's transactions (15.6 s instead of 0.1 s for a million rows, 457 of them by
+// hand).
 func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last []pg.Date) ([]candidate, error) {
 	return pg.All[candidate](ctx, q, `
 		with m as materialized (
@@ -193,9 +194,8 @@ func candidates(ctx context.Context, q pg.Querier, accounts []id.ID, first, last
 		order by m.id, b.id`, accounts, first, last, reach, daysBefore, daysAfter)
 }
 
-// standing returns the matches of those days that follow from the transactions. A match is
-// dissolved if one of its transactions is gone, whatever its source; the entries for that are
-// returned.
+// standing returns the automatic matches of those days. It dissolves every match of which a
+// transaction was deleted, even if somebody decided it, and returns the entries for that.
 func (h *Manual) standing(ctx context.Context, tx pg.Tx, accounts []id.ID, first, last []pg.Date) (map[id.ID]id.ID,
 	[]journal.Entry, error,
 ) {
@@ -226,7 +226,7 @@ func (h *Manual) standing(ctx context.Context, tx pg.Tx, accounts []id.ID, first
 	return now, entries, h.put(ctx, tx, entries)
 }
 
-// A pair is a transaction that was entered by hand, and the bank's.
+// A pair is a transaction that was entered by hand and one of the bank's.
 type pair struct {
 	Manual id.ID `db:"manual_id"`
 	Bank   id.ID `db:"bank_id"`
@@ -239,8 +239,8 @@ func (p pair) entry(before, after, beforeSource, afterSource *string) journal.En
 	}
 }
 
-// put stores what entries say of pairs, and updates what totals skip. Matches that end go first,
-// because a transaction has one at most.
+// put stores the pairs of entries, and updates which transactions totals leave out. It removes
+// matches that end first, because a transaction can have only one match.
 func (h *Manual) put(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -276,9 +276,9 @@ func (h *Manual) put(ctx context.Context, tx pg.Tx, entries []journal.Entry) err
 	return h.books.Touch(ctx, tx, all)
 }
 
-// CopyDecisions gives transactions what people decided about others that repeat them, from[i] about
-// to[i], where no person has decided otherwise, and returns the entries. A review that a person
-// closed is closed there too.
+// CopyDecisions copies people's decisions from from[i] to to[i], which repeat each other, and
+// returns the entries. A decision that a person made about to[i] stays. If a person closed the
+// review of from[i], the review of to[i] is closed too.
 func (h *Manual) CopyDecisions(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
 	pairs := make([]pair, len(from))
 	for i := range from {
@@ -287,9 +287,9 @@ func (h *Manual) CopyDecisions(ctx context.Context, tx pg.Tx, from, to []id.ID) 
 	return h.copyDecisions(op.Acting(ctx, service), tx, pairs, true)
 }
 
-// copyDecisions gives the bank's transactions of new pairs what people decided about those that
-// were entered by hand, where no person has decided otherwise. If all, that includes which tags
-// people took off, and reviews.
+// copyDecisions copies people's decisions from the transactions that were entered by hand to the
+// bank's transactions of new pairs. A decision that a person made about the bank's transaction
+// stays. If all is set, it also copies removed tags and reviews.
 func (h *Manual) copyDecisions(ctx context.Context, tx pg.Tx, made []pair, all bool) ([]journal.Entry, error) {
 	if len(made) == 0 {
 		return nil, nil
@@ -334,8 +334,8 @@ func (h *Manual) copyDecisions(ctx context.Context, tx pg.Tx, made []pair, all b
 	return append(entries, commentEntries...), err
 }
 
-// copyComments copies the comments of one transaction to another, as their authors wrote them.
-// Comments that are already there stay.
+// copyComments copies comments to other transactions and keeps their authors. A comment with the
+// same text is not copied again.
 func copyComments(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
 	type comment struct {
 		To      id.ID  `db:"bank_id"`
@@ -362,7 +362,7 @@ func copyComments(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.En
 	return entries, err
 }
 
-// ask has people look at transactions whose match is not clear.
+// ask puts transactions with unclear matches into review.
 func (h *Manual) ask(ctx context.Context, tx pg.Tx, unclear []id.ID) ([]journal.Entry, error) {
 	if len(unclear) == 0 {
 		return nil, nil

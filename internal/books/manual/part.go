@@ -20,7 +20,7 @@ type SetMatch struct {
 	Force         bool            `json:"force,omitempty" doc:"Override a person's decision"`
 }
 
-// A side is what a match needs to know of a transaction.
+// A side holds what a match must know about a transaction.
 type side struct {
 	ID       id.ID          `db:"id"`
 	Account  id.ID          `db:"account_id"`
@@ -33,7 +33,8 @@ type side struct {
 const sideRows = `select id, account_id, origin, currency, date, deleted_at is not null as deleted from transaction
 	where id = $1 or short_id = $2`
 
-// SetMatch records that a transaction entered by hand is one of the bank's, or that it is not.
+// SetMatch records that a transaction entered by hand is the same payment as one of the bank's, or
+// that it is not.
 func (h *Manual) SetMatch(ctx context.Context, tx pg.Tx, in SetMatch) (ledger.TransactionDetail, error) {
 	m, err := pg.One[side](ctx, tx, sideRows+` for update`, pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
@@ -77,7 +78,7 @@ func (h *Manual) SetMatch(ctx context.Context, tx pg.Tx, in SetMatch) (ledger.Tr
 	return h.books.Transaction(ctx, tx, ref)
 }
 
-// bankSide is the bank's transaction that a caller names.
+// bankSide returns the bank's transaction that a caller names.
 func bankSide(ctx context.Context, tx pg.Tx, m side, ref string) (*side, error) {
 	b, err := pg.One[side](ctx, tx, sideRows, pg.RefTo(ref).IDArgs()...)
 	switch {
@@ -92,8 +93,8 @@ func bankSide(ctx context.Context, tx pg.Tx, m side, ref string) (*side, error) 
 	return &b, nil
 }
 
-// verdict makes a pair of the two, or parts the pair that is, and returns the entries; none if it
-// is so already.
+// verdict matches the two transactions, or dissolves the current match if to is nil. It returns the
+// entries, or none if nothing changes.
 func (h *Manual) verdict(ctx context.Context, tx pg.Tx, m side, to *side, force bool) ([]journal.Entry, error) {
 	type row struct {
 		pair
@@ -107,7 +108,7 @@ func (h *Manual) verdict(ctx context.Context, tx pg.Tx, m side, to *side, force 
 	}
 	source := journal.Source(op.ActorOf(ctx))
 	var entries []journal.Entry
-	var before, beforeSource *string // of the pair that is to be
+	var before, beforeSource *string // of the new pair
 	for _, k := range known {
 		state, same := entryState(k.State), to != nil && k.Bank == to.ID
 		switch {
@@ -151,7 +152,7 @@ func bankOf(s *side) *id.ID {
 	return &s.ID
 }
 
-// entryState is a stored state as entries have it: a match that was reverted is none.
+// entryState returns a stored state as entries represent it. A match that was reverted has none.
 func entryState(state string) *string {
 	if state == undone {
 		return nil
@@ -159,10 +160,11 @@ func entryState(state string) *string {
 	return &state
 }
 
-// undone is the state of a pair whose match was reverted. It is not matched again by itself.
+// undone is the state of a pair whose match was reverted. Such a pair is not matched automatically
+// again.
 const undone = "undone"
 
-// A subject is how matches take part in reverts.
+// A subject lets reverts restore matches.
 type subject struct{ hand *Manual }
 
 // Kind implements journal.Subject.
@@ -171,12 +173,12 @@ func (subject) Kind() string { return journal.Transaction }
 // Fields implements journal.FieldOwner.
 func (subject) Fields() []string { return []string{journal.FieldMatch} }
 
-// Lock does nothing: the transactions are locked by their owner.
+// Lock does nothing, because the owner of transactions locks them.
 func (subject) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
-// Apply implements journal.Subject. A pair whose match goes is not matched again by itself,
-// because the person who reverted it would have to do so after every sync. Of a pair that is in two
-// accounts again, because the merge of these was reverted, nothing stays.
+// Apply implements journal.Subject. A pair whose match is reverted is not matched automatically
+// again. Otherwise a person would have to revert it after every sync. If the pair is in two
+// accounts again, because their merge was reverted, its row is deleted instead.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var ids, refs []id.ID
 	for _, e := range entries {
@@ -184,7 +186,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	}
 	type row struct {
 		There  bool    `db:"there"`
-		Apart  bool    `db:"apart"` // in two accounts
+		Apart  bool    `db:"apart"` // the two transactions are in different accounts
 		Source *string `db:"source"`
 	}
 	now, err := pg.All[row](ctx, tx, `

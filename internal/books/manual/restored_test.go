@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// load adds rows as a file does: a revert removes them.
+// load adds rows as an imported file does, so a revert removes them.
 func (w *world) load(rows ...ledger.Incoming) *id.ID {
 	w.Helper()
 	return as(w, ada, func(ctx context.Context, tx pg.Tx, rows []ledger.Incoming) (*id.ID, error) {
@@ -35,8 +35,8 @@ func (w *world) load(rows ...ledger.Incoming) *id.ID {
 	}, rows)
 }
 
-// uneven are the pairs whose payment does not count once: matched, both there, and the one that was
-// entered by hand counts; or it does not count, and stands alone.
+// uneven returns the entered transactions whose payment does not count exactly once: matched ones
+// that count beside the bank's, and unmatched ones that do not count.
 func (w *world) uneven() []string {
 	w.Helper()
 	out, err := pg.Values[string](w.Context(), w.db, `
@@ -50,8 +50,8 @@ func (w *world) uneven() []string {
 	return out
 }
 
-// An import is reverted and made again: the payment that it shares with one entered by hand counts
-// once, then as the one by hand, then once again.
+// An import is reverted, and the revert is reverted. The payment that was also entered by hand
+// counts once each time, either as the bank's row or as the entered one.
 func TestRestoredRowCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// parts are the amounts of a transaction's parts, the remainder last, and whether they add up to it.
+// parts returns the amounts of a transaction's parts, the remainder last, and whether they add up
+// to the transaction.
 func (w *world) parts(of id.ID) (amounts []string, sum bool) {
 	w.Helper()
 	amounts, err := pg.Values[string](w.Context(), w.db, `select amount::text from transaction
@@ -25,9 +26,9 @@ func (w *world) parts(of id.ID) (amounts []string, sum bool) {
 	return amounts, sum
 }
 
-// An amount that was entered by hand can be corrected under a split: the remainder takes the
-// difference, a person is asked to look if it changes its sign, and undoing restores all of it. The
-// control: without the trigger the parts do not add up.
+// The amount of a split transaction that was entered by hand can be corrected. The remainder takes
+// the difference. If the remainder changes its sign, a person is asked to check it. Undoing
+// restores everything. In the control, a trigger keeps parts from changing, and they do not add up.
 func TestAmountUnderASplit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

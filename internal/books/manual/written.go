@@ -17,7 +17,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// incoming is the transaction as the ledger takes it.
+// incoming returns the transaction in the form that the ledger stores.
 func (in AddTransaction) incoming(ctx context.Context, tx pg.Tx) (ledger.Incoming, error) {
 	if err := in.once(); err != nil {
 		return ledger.Incoming{}, err
@@ -57,7 +57,7 @@ func (in AddTransaction) incoming(ctx context.Context, tx pg.Tx) (ledger.Incomin
 	return row, nil
 }
 
-// once checks that each fact is given in exactly one of its two forms.
+// once checks that exactly one of the two forms of each fact is given.
 func (in AddTransaction) once() error {
 	var faults []errs.Detail
 	for _, f := range []struct {
@@ -88,7 +88,8 @@ type place struct {
 	Currency money.Currency `db:"currency"`
 }
 
-// account finds the account, and nobody removes it until the transaction ends.
+// account returns the account and locks it, so that nobody can remove it until the transaction
+// ends.
 func (in AddTransaction) account(ctx context.Context, tx pg.Tx) (place, error) {
 	if in.AccountID != nil {
 		a, err := pg.One[place](ctx, tx, `select id, currency from account
@@ -96,8 +97,8 @@ func (in AddTransaction) account(ctx context.Context, tx pg.Tx) (place, error) {
 			pg.RefTo(*in.AccountID).IDArgs()...)
 		return a, pg.Named(err, "account_id", "account", "{account.list} lists them")
 	}
-	// Phones show a card as "Visa •••• 1234", or only under a name. Several accounts can have the
-	// same digits or name; then the caller's own is meant.
+	// Phones show a card as "Visa •••• 1234", or only by a name. If several accounts have the same
+	// digits or name, the caller's own account is used.
 	type match struct {
 		place
 		Own bool `db:"own"`
@@ -138,15 +139,15 @@ func digits(card string) string {
 	return end[len(end)-4:]
 }
 
-// signs are the currencies that a sign can mean, the usual one first.
+// signs maps each currency sign to the currencies that it can mean, the usual one first.
 var signs = map[string][]money.Currency{
 	"€": {"EUR"}, "£": {"GBP"}, "$": {"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"}, "US$": {"USD"},
 	"¥": {"JPY", "CNY"}, "₹": {"INR"}, "₽": {"RUB"}, "₺": {"TRY"}, "₴": {"UAH"}, "₩": {"KRW"}, "₪": {"ILS"},
 	"KR": {"SEK", "NOK", "DKK", "ISK"}, "ZŁ": {"PLN"}, "KČ": {"CZK"}, "FT": {"HUF"}, "FR": {"CHF"}, "R$": {"BRL"},
 }
 
-// amountOf reads an amount as a person or a phone wrote it. Without a currency in it, the account's
-// is meant, and so it is where a sign can mean it.
+// amountOf reads an amount as a person or a phone wrote it. If the text has no currency, or a sign
+// that can mean the account's currency, the amount is in the account's currency.
 func amountOf(written string, usual money.Currency) (money.Amount, money.Currency, error) {
 	amount, direction, sign, ok := search.ParseMoney(written)
 	if !ok || amount.IsZero() {
@@ -173,7 +174,7 @@ func amountOf(written string, usual money.Currency) (money.Amount, money.Currenc
 	return amount, currency, nil
 }
 
-// known takes the counterparty that has the payee's name, unless one is given.
+// known sets the counterparty that has the payee's name, unless the caller gave one.
 func (in *AddTransaction) known(ctx context.Context, tx pg.Tx) error {
 	if in.Payee == nil || in.CounterpartyID != nil {
 		return nil

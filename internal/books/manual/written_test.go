@@ -61,7 +61,7 @@ func TestWhatAPhoneGives(t *testing.T) {
 			t.Errorf("%s with %s is %s, want %s", c.amount, c.card, got, c.want)
 		}
 	}
-	// Each fact has one form.
+	// Each fact can be given in only one form.
 	for _, in := range []manual.AddTransaction{
 		{},
 		{Card: new("1234"), AmountText: new("5")},
@@ -77,8 +77,8 @@ func TestWhatAPhoneGives(t *testing.T) {
 	}
 }
 
-// A transaction with the caller's own id is added once, however often and by whomever it is sent, and
-// one that was removed stays removed.
+// A transaction with the caller's own id is added only once, even if several callers send it again.
+// If it was removed, it stays removed.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,10 +10,10 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// syncs is the kind of the jobs that sync.
+// syncs is the kind of job that syncs a connection.
 const syncs = "feed.sync"
 
-// A SyncHealth is how syncing does, for a person or a monitor.
+// SyncHealth is the state of syncing, for a person or a monitor.
 type SyncHealth struct {
 	Status        string             `json:"status" enum:"ok,degraded,failing" doc:"ok: every connection is up to date. degraded: some connection needs attention. failing: no connection that should sync can, or syncs are queued and no server runs them"`
 	Connections   []ConnectionHealth `json:"connections"`
@@ -27,7 +27,7 @@ type SyncHealth struct {
 	CheckedAt     pg.Time            `json:"checked_at"`
 }
 
-// A ConnectionHealth is how fresh one connection is.
+// A ConnectionHealth reports how fresh the data of one connection is.
 type ConnectionHealth struct {
 	ID                  id.ID           `json:"id" db:"id"`
 	ShortID             string          `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -45,13 +45,13 @@ type ConnectionHealth struct {
 	Covered             []CoveredDays   `json:"covered" db:"-" doc:"Days of the last 90 that its data covers: up to the last sync, or the days of imported files"`
 }
 
-// CoveredDays is days that a connection's data covers, both included.
+// CoveredDays is a range of days that a connection's data covers, including both ends.
 type CoveredDays struct {
 	From pg.Date `json:"from" db:"from_day"`
 	To   pg.Date `json:"to" db:"to_day"`
 }
 
-// health is the health of a connection c under the settings s.
+// health is the health of a connection c with the household's settings s.
 const health = `case when c.provider = 'csv' or c.paused or c.status = 'disconnected' then 'off'
 	when c.status = 'pending_reauth' then 'needs_person'
 	when c.status = 'error' then 'failing'
@@ -59,8 +59,8 @@ const health = `case when c.provider = 'csv' or c.paused or c.status = 'disconne
 		- 2 * coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) * interval '1 second' then 'overdue'
 	else 'ok' end`
 
-// Health returns the state of syncing. A connection is overdue after twice its interval and a
-// quarter of an hour.
+// Health returns the state of syncing. A connection is overdue if its last sync was more than twice
+// its interval plus 15 minutes ago.
 func (o *Overviews) Health(ctx context.Context, q pg.Querier, _ op.None) (SyncHealth, error) {
 	type queue struct {
 		Queued  int64    `db:"queued"`
@@ -123,9 +123,9 @@ func (o *Overviews) Health(ctx context.Context, q pg.Querier, _ op.None) (SyncHe
 	return out, err
 }
 
-// coverage returns the days of the last 90 that each connection's data covers. A sync brings
-// everything up to its own day, so a bank's days are one range. Files leave gaps: the days of a
-// file belong together as long as they are at most ten days apart.
+// coverage returns which days of the 90 before today each connection's data covers. A sync brings
+// everything up to its own day, so a bank's days are one range. Files can leave gaps: days with
+// transactions at most ten days apart are in the same range.
 func coverage(ctx context.Context, q pg.Querier) (map[id.ID][]CoveredDays, error) {
 	type row struct {
 		ID id.ID `db:"id"`

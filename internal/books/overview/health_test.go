@@ -15,8 +15,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A bank's days are covered up to the last sync; files cover the days that they have, and what lies
-// between them is missing.
+// A bank's days are covered up to the last sync. Files cover only the days that they contain, and
+// the days between files are missing.
 func TestCovered(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

@@ -1,6 +1,6 @@
 // Package overview shows the household at a glance in one call: the overview of the books and the
-// health of syncs. It must not change the books: it reads what other packages keep, per currency
-// and never across currencies.
+// health of syncs. It must not change the books. It only reads what other packages store, and never
+// adds up amounts in different currencies.
 package overview
 
 import (
@@ -23,7 +23,7 @@ import (
 	"coffer/internal/settings"
 )
 
-// Overviews reads across the household.
+// Overviews reads the data of one household.
 type Overviews struct {
 	// Scheduled means that a server makes backups.
 	Scheduled bool
@@ -32,12 +32,12 @@ type Overviews struct {
 	accounts *account.Register
 }
 
-// New returns the overviews of the household that the totals and accounts are of.
+// New returns Overviews that use those totals and accounts.
 func New(totals *analytics.Totals, accounts *account.Register) *Overviews {
 	return &Overviews{totals: totals, accounts: accounts}
 }
 
-// Ops is overview's menu.
+// Ops returns the operations of this package.
 func (o *Overviews) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -61,7 +61,7 @@ func (o *Overviews) Ops() []*op.Op {
 	}
 }
 
-// An Overview is the household at a glance.
+// An Overview shows the household at a glance.
 type Overview struct {
 	You           OverviewCaller    `json:"you" doc:"The caller and its permissions"`
 	HouseholdName string            `json:"household_name"`
@@ -127,17 +127,17 @@ type OverviewData struct { //nolint:revive // it names a schema of the API, wher
 	LastDate  *pg.Date `json:"last_date"`
 }
 
-// An OverviewMember is one of the household.
+// An OverviewMember is a member of the household.
 type OverviewMember struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	ID      id.ID  `json:"id" db:"id"`
 	ShortID string `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Name    string `json:"name" db:"name"`
 	Role    string `json:"role" db:"role" enum:"admin,member,viewer"`
-	// Login is false for somebody who only owns accounts.
+	// Login is false for a member who only owns accounts.
 	Login bool `json:"has_login" db:"has_login" doc:"Has a sign-in method"`
 }
 
-// An OverviewAccount has the balances of an account.
+// An OverviewAccount holds the balances of an account.
 type OverviewAccount struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	ID        id.ID          `json:"id"`
 	ShortID   string         `json:"short_id,omitempty" required:"true"`
@@ -162,7 +162,7 @@ type OverviewBooks struct { //nolint:revive // it names a schema of the API, whe
 	None   int64 `json:"none" doc:"Accounts without a balance, or whose value doesn't depend on transactions"`
 }
 
-// An OverviewBalance is what the accounts of one currency come to.
+// An OverviewBalance sums up the accounts of one currency.
 type OverviewBalance struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	Currency money.Currency `json:"iso_currency_code"`
 	Assets   money.Total    `json:"assets"`
@@ -171,7 +171,7 @@ type OverviewBalance struct { //nolint:revive // it names a schema of the API, w
 	Accounts int64          `json:"accounts" doc:"Accounts with a known balance"`
 }
 
-// A Freshness is how up to date a connection is.
+// A Freshness reports how up to date a connection is.
 type Freshness struct {
 	ID              id.ID           `json:"id" db:"id"`
 	ShortID         string          `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -183,25 +183,25 @@ type Freshness struct {
 	LatestDate      *pg.Date        `json:"latest_date" db:"latest_date" doc:"Date of its newest transaction"`
 }
 
-// A Backlog is what waits for review.
+// A Backlog counts what waits for review.
 type Backlog struct {
 	Count int64 `json:"count"`
 }
 
-// Spending is two months beside each other.
+// Spending compares two months.
 type Spending struct {
 	ThisMonth Month `json:"this_month"`
 	LastMonth Month `json:"last_month"`
 }
 
-// A Month is what came in and went out, by currency.
+// A Month holds a month's money in and out, by currency.
 type Month struct {
 	Start  pg.Date      `json:"start_date"`
 	End    pg.Date      `json:"end_date"`
 	Totals []MonthTotal `json:"totals"`
 }
 
-// A MonthTotal is a month in one currency.
+// A MonthTotal holds the sums of a month in one currency.
 type MonthTotal struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	MoneyIn  money.Total    `json:"money_in"`
@@ -210,7 +210,7 @@ type MonthTotal struct {
 	Count    int64          `json:"count"`
 }
 
-// A RuleState is what the rules did.
+// A RuleState reports what the rules did.
 type RuleState struct {
 	Total     int64    `json:"total" db:"total"`
 	Enabled   int64    `json:"enabled" db:"enabled"`
@@ -219,20 +219,21 @@ type RuleState struct {
 	LastHitAt *pg.Time `json:"last_hit_at" db:"last_hit_at"`
 }
 
-// today is the current day of the household, and its name.
+// today holds the household's current day, name and currency.
 type today struct {
-	Name      string  `db:"household_name"`
-	Today     pg.Date `db:"today"`
-	ThisStart pg.Date `db:"this_start"`
-	ThisEnd   pg.Date `db:"this_end"`
-	LastStart pg.Date `db:"last_start"`
-	LastEnd   pg.Date `db:"last_end"`
+	Name      string         `db:"household_name"`
+	Currency  money.Currency `db:"default_currency"`
+	Today     pg.Date        `db:"today"`
+	ThisStart pg.Date        `db:"this_start"`
+	ThisEnd   pg.Date        `db:"this_end"`
+	LastStart pg.Date        `db:"last_start"`
+	LastEnd   pg.Date        `db:"last_end"`
 }
 
 // Overview returns the household at a glance.
 func (o *Overviews) Overview(ctx context.Context, q pg.Querier, _ op.None) (Overview, error) {
 	day, err := pg.One[today](ctx, q, `
-		select household_name, d::date as today, date_trunc('month', d)::date as this_start,
+		select household_name, default_currency, d::date as today, date_trunc('month', d)::date as this_start,
 			(date_trunc('month', d) + interval '1 month - 1 day')::date as this_end,
 			(date_trunc('month', d) - interval '1 month')::date as last_start,
 				(date_trunc('month', d) - interval '1 day')::date as last_end
@@ -243,6 +244,11 @@ func (o *Overviews) Overview(ctx context.Context, q pg.Querier, _ op.None) (Over
 	out := Overview{HouseholdName: day.Name, Today: day.Today}
 	if err := o.people(ctx, q, &out); err != nil {
 		return Overview{}, err
+	}
+	// The household's currency comes first, because screens show it first.
+	if i := slices.IndexFunc(out.Balances, func(b OverviewBalance) bool { return b.Currency == day.Currency }); i > 0 {
+		home := out.Balances[i]
+		out.Balances = slices.Insert(slices.Delete(out.Balances, i, i+1), 0, home)
 	}
 	if err := state(ctx, q, &out); err != nil {
 		return Overview{}, err
@@ -278,7 +284,7 @@ func (o *Overviews) Overview(ctx context.Context, q pg.Querier, _ op.None) (Over
 	return out, err
 }
 
-// caller returns who calls.
+// caller describes the caller.
 func caller(ctx context.Context, q pg.Querier) (OverviewCaller, error) {
 	a := op.ActorOf(ctx)
 	you := OverviewCaller{Name: a.Name, ActorType: a.Type, Scope: a.Scope.String()}
@@ -303,7 +309,8 @@ func caller(ctx context.Context, q pg.Querier) (OverviewCaller, error) {
 	return you, err
 }
 
-// unknown notes that accounts are missing from the balances, because theirs is not known.
+// unknown returns a note about accounts that are missing from the balances because their balance is
+// not known.
 func (out Overview) unknown(ctx context.Context) []op.Note {
 	var n int64
 	for _, a := range out.Accounts {
@@ -341,7 +348,7 @@ func (o *Overviews) people(ctx context.Context, q pg.Querier, out *Overview) (er
 	return err
 }
 
-// money reads what the accounts hold.
+// money reads the balances of the accounts.
 func (o *Overviews) money(ctx context.Context, q pg.Querier, out *Overview) error {
 	accounts, err := o.accounts.Accounts(ctx, q, op.None{})
 	if err != nil {
@@ -379,7 +386,7 @@ func (o *Overviews) money(ctx context.Context, q pg.Querier, out *Overview) erro
 	return nil
 }
 
-// state reads what waits and what works by itself.
+// state reads what waits for people, and what rules and agents did.
 func state(ctx context.Context, q pg.Querier, out *Overview) (err error) {
 	if out.Review.Count, err = Reviews(ctx, q, 0); err != nil {
 		return err
@@ -406,7 +413,7 @@ func state(ctx context.Context, q pg.Querier, out *Overview) (err error) {
 	return err
 }
 
-// month adds a month up, as the summary of transactions does.
+// month adds up a month, in the same way as a summary of transactions.
 func (o *Overviews) month(ctx context.Context, q pg.Querier, from, until pg.Date) (Month, error) {
 	out := Month{Start: from, End: until, Totals: []MonthTotal{}}
 	s, err := o.totals.Sums(ctx, q, analytics.SummaryRequest{Filter: ledger.Filter{StartDate: &from, EndDate: &until}})

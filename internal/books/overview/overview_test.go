@@ -17,15 +17,15 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Months are the household's own, and nothing is ever added across currencies: the figures equal
-// sums made by hand.
+// Months follow the household's time zone, and amounts in different currencies are never added up.
+// The test compares the figures with sums of its own.
 func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	books := ledger.New(db, category.New(ledger.CategoryUser{}))
 	r := New(analytics.New(books, account.New(db)), account.New(db))
 	ctx := op.WithActor(context.WithoutCancel(t.Context()), op.Actor{Type: op.System, Name: "test"})
-	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"} { // a day apart from each other
+	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"} { // the days of these zones differ
 		if _, err := db.Exec(ctx, `update setting set time_zone = $1`, zone); err != nil {
 			t.Fatal(err)
 		}
@@ -145,5 +145,9 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	}
 	if !slices.Equal(balances, []string{"EUR 1000.10 250.20 749.90", "USD 5.00 0.00 5.00"}) {
 		t.Errorf("balances: %q", balances)
+	}
+	tag(`update setting set default_currency = 'USD'`)
+	if o, err = r.Overview(ctx, db, op.None{}); err != nil || o.Balances[0].Currency != "USD" || len(o.Balances) != 2 {
+		t.Errorf("balances of a household in dollars: %v, %v", o.Balances, err)
 	}
 }

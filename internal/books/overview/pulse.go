@@ -10,12 +10,12 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// manyReviews is the limit of the pulse's count of the review queue, and of the overview's count of
-// transactions without a category: a client asks every few seconds, and nobody can distinguish
-// larger queues at a glance.
+// manyReviews is the largest number to which the pulse counts the review queue and the overview
+// counts transactions without a category. Clients ask every few seconds, and at a glance nobody can
+// distinguish larger numbers.
 const manyReviews = 10_000
 
-// A Pulse is what changes from minute to minute, small enough to ask for often.
+// A Pulse holds what changes from minute to minute. It is small enough to be requested often.
 type Pulse struct {
 	LastChangeID  *id.ID   `json:"last_change_id" doc:"The newest change; null if there is none"`
 	LastChangeAt  *pg.Time `json:"last_change_at"`
@@ -55,16 +55,17 @@ func (o *Overviews) Pulse(ctx context.Context, q pg.Querier, _ op.None) (Pulse, 
 	return out, err
 }
 
-// plans counts the plans that wait for a person; an index holds them alone.
+// plans counts the plans that wait for a person. A partial index has only these.
 const plans = `select count(*) from workflow_run where plan_state = 'waiting'`
 
-// Reviews counts the transactions that wait for review, up to most; 0 counts all of them.
-// Duplicates that an account link excludes are not counted, because Review does not show them.
+// Reviews counts the transactions that wait for review, up to maximum; 0 counts all of them.
+// Duplicates that an account link excludes are not counted, because lists of reviews do not show
+// them.
 //
-// The tag comes first and by its id, because the plan of the count depends on how frequent this tag
-// is. All are counted in the tag's index, and the few deleted, split and excluded ones are
-// subtracted, so no query reads a million transactions. The order is that of the index, whatever
-// the statistics say.
+// Reviews looks up the id of the tag first, because the best plan depends on how frequent this tag
+// is. It then counts all its rows in the tag's index, and subtracts the few deleted, split and
+// excluded transactions. So no query reads a million transactions. The sort order is that of the
+// index, which makes PostgreSQL use it whatever the statistics say.
 func Reviews(ctx context.Context, q pg.Querier, maximum int64) (int64, error) {
 	waiting, err := pg.Value[id.ID](ctx, q, `select id from tag where slug = 'needs-review' and deleted_at is null`)
 	if err != nil {
@@ -81,7 +82,8 @@ func Reviews(ctx context.Context, q pg.Querier, maximum int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A link excludes only what is linked; the parts of an excluded split are counted above.
+	// This counts only linked transactions, because a link excludes no others. The query above
+	// already counts the parts of an excluded split.
 	twice, err := pg.Value[int64](ctx, q, `select count(*) from transaction t join transaction_tag tt
 		on tt.transaction_id = t.id and tt.tag_id = $1 and tt.present where t.linked_id is not null
 		and t.excluded and t.deleted_at is null and `+journal.Ruled, waiting)
@@ -98,8 +100,9 @@ func Reviews(ctx context.Context, q pg.Querier, maximum int64) (int64, error) {
 	return n - gone, err
 }
 
-// uncategorized counts the transactions without a category that are posted and in totals. An index
-// holds them alone; the order is that index's, so that no statistics lead to another.
+// uncategorized counts the posted transactions in totals without a category. A partial index has
+// only these. The sort order is that of the index, which makes PostgreSQL use it whatever the
+// statistics say.
 func uncategorized(ctx context.Context, q pg.Querier) (int64, error) {
 	return pg.Value[int64](ctx, q, `select count(*) from (select from transaction t
 		where category_id is null and deleted_at is null and not pending and not excluded

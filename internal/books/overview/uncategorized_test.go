@@ -18,8 +18,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Transactions without a category are counted whether or not they wait for review, if they are
-// posted and in totals.
+// Posted transactions in totals without a category are counted, whether or not they wait for
+// review.
 func TestOverviewCountsWhatHasNoCategory(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

@@ -21,7 +21,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A payee has one name, wherever it is shown.
+// A payee has the same name everywhere.
 func TestNamesAgree(t *testing.T) {
 	t.Parallel()
 	s := newTown(t)
@@ -64,7 +64,7 @@ func TestNamesAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The household calls the bakery by a name that looks like a bank's wording.
+	// The household gives the bakery a name that looks like a bank's wording.
 	own := id.New()
 	s.exec(`insert into counterparty (id, short_id, name) values ($1, $2, 'CARD 4421 the bakery')`, own, own.Short())
 	s.exec(`update transaction t set counterparty_id = $1, counterparty_source = 'user' from descriptor d

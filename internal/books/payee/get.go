@@ -30,7 +30,7 @@ type PayeeDetail struct { //nolint:revive // it names a schema of the API, where
 	Similar      []SimilarPayee     `json:"similar" doc:"Payees that look like it, at most 8"`
 }
 
-// A PayeeMonth is what a payee got and paid in a month.
+// A PayeeMonth holds the money paid to and received from a payee in a month.
 type PayeeMonth struct { //nolint:revive // it names a schema of the API, where no package stands before it
 	Month    string         `json:"month" db:"month" example:"2026-03"`
 	Currency money.Currency `json:"iso_currency_code" db:"currency"`
@@ -80,7 +80,7 @@ func (p *Payees) Get(ctx context.Context, q pg.Querier, in GetPayee) (PayeeDetai
 	return out, nil
 }
 
-// filterOf returns the filter of a payee: a counterparty, or else a key without one.
+// filterOf returns the filter for a payee: its counterparty, or its key if it has none.
 func filterOf(ctx context.Context, q pg.Querier, ref string) (ledger.Filter, error) {
 	f := ledger.Filter{Excluded: new(false)}
 	key, err := id.ParseKey(ref)
@@ -129,8 +129,8 @@ func (p *Payees) detail(ctx context.Context, q pg.Querier, f ledger.Filter, out 
 	return err
 }
 
-// resembling reads the payees whose wordings contain the longest word of a name, and those whose
-// counterparty has such a name.
+// resembling reads the payees whose wordings contain the longest word of a name, or whose
+// counterparty's name contains it.
 func (p *Payees) resembling(ctx context.Context, q pg.Querier, name string) ([]row, error) {
 	longest := ""
 	for _, w := range wordsOf(name) {

@@ -37,11 +37,11 @@ type PayeeList struct { //nolint:revive // it names a schema of the API, where n
 	Notes      []op.Note        `json:"notes,omitempty" doc:"Present if payees were left out"`
 }
 
-// most is how many payees a list looks at: those with most transactions. Their names are made here
-// and not in the database, so an order by name needs all of them.
+// maxPayees is the largest number of payees that a list considers: those with the most
+// transactions. Names are made here and not in the database, so sorting by name needs all payees.
 const maxPayees = 20_000
 
-// A row is a payee as the statement returns it.
+// A row is a payee as the query returns it.
 type row struct {
 	Key      string         `db:"key"`
 	Payee    id.Key         `db:"payee"`
@@ -56,11 +56,11 @@ type row struct {
 	First    pg.Date        `db:"first_date"`
 	Last     pg.Date        `db:"last_date"`
 	Category *string        `db:"category"`
-	Own      bool           `db:"own"` // one's own account: mostly transfers, or called like one
+	Own      bool           `db:"own"` // one's own account: mostly transfers, or named like one of the accounts
 }
 
-// listed adds up by wording first, so that wordings are looked up once each and not once for each
-// transaction. %s is the filter, %d the most payees.
+// listed adds up by wording first, so that each wording is looked up only once and not for each
+// transaction. %s is the filter, and %d the largest number of payees.
 const listed = `
 	with per as (
 		select t.descriptor_id, t.counterparty_id, t.currency, t.category_id, count(*) as n,
@@ -122,7 +122,7 @@ func (r row) payee(name string) Payee {
 	return out
 }
 
-// List returns a page of payees. Transactions that no total counts are left out.
+// List returns a page of payees. Transactions that totals never count are left out.
 func (p *Payees) List(ctx context.Context, q pg.Querier, in ListPayees) (PayeeList, error) {
 	out := PayeeList{Payees: []Payee{}}
 	if in.Excluded == nil {
@@ -174,8 +174,8 @@ type namedRow struct {
 	text, folded string
 }
 
-// sorted names the payees and puts them in order. Amounts of different currencies have no order, so
-// the currency with most transactions comes first.
+// sorted adds the names to the payees and sorts them. Amounts in different currencies cannot be
+// compared, so the currency with the most transactions comes first.
 func sorted(found []row, by string) []namedRow {
 	rows, counts := make([]namedRow, len(found)), map[money.Currency]int64{}
 	for i, r := range found {
@@ -202,14 +202,14 @@ func sorted(found []row, by string) []namedRow {
 	return rows
 }
 
-// after returns where the page behind a cursor begins: behind the payee that was last, wherever it
-// is now, or at the same place if there is no such payee anymore.
+// after returns the index at which the page after a cursor begins: after the last payee of the
+// previous page. If that payee no longer exists, it is the position that the payee had.
 func after(rows []namedRow, at []string) int {
 	for i, r := range rows {
 		if r.Key == at[0] && string(r.Currency) == at[1] {
 			return i + 1
 		}
 	}
-	n, _ := strconv.Atoi(at[2]) // as it was encoded
+	n, _ := strconv.Atoi(at[2]) // the cursor was encoded with a number
 	return min(n, len(rows))
 }

@@ -37,11 +37,12 @@ type NamedPayees struct {
 	ChangeID     *id.ID            `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing changed"`
 }
 
-// mostNamed is how many transactions one call links, in a transaction of some seconds.
+// mostNamed is the largest number of transactions that one call links. The database transaction
+// then takes some seconds.
 const mostNamed = 20_000
 
-// Name gives payees one name, as one change: they get one counterparty, counterparties that they
-// had become part of it, and a rule does the same with new transactions.
+// Name gives payees one name, as one change: all of them get the same counterparty. Counterparties
+// that they had are merged into it, and a rule assigns it to new transactions.
 func (p *Payees) Name(ctx context.Context, tx pg.Tx, in NamePayees) (NamedPayees, error) {
 	if (in.Name == nil) == (in.CounterpartyID == nil) {
 		return NamedPayees{}, errs.Field("name", "conflict", "provide exactly one of name and counterparty_id")
@@ -116,14 +117,14 @@ func several(n int) string {
 	return fmt.Sprintf("%d payees", n)
 }
 
-// A binding is what payees are linked to now.
+// A binding holds the current links of payees to counterparties.
 type binding struct {
 	free    []id.ID  // transactions without a counterparty
-	heads   []id.ID  // counterparties, the largest first
+	heads   []id.ID  // counterparties, those with the most transactions first
 	unruled []id.Key // payees for whose transactions no rule sets a counterparty yet
 }
 
-// bound reads what the payees are linked to. The ledger reads the transactions again under locks.
+// bound reads the current links of the payees. The ledger reads the transactions again under locks.
 func (p *Payees) bound(ctx context.Context, tx pg.Tx, keys []id.Key) (binding, error) {
 	var out binding
 	sums, err := pg.All[struct {
@@ -175,9 +176,9 @@ func (p *Payees) bound(ctx context.Context, tx pg.Tx, keys []id.Key) (binding, e
 	return out, err
 }
 
-// meant returns the counterparties that stand for the payees: one that has most of a payee's
-// transactions, and most of its own from these payees. A single transaction that somebody linked to
-// another one does not make that the payee.
+// meant returns the counterparties that stand for the payees. Such a counterparty has most of a
+// payee's transactions, and its own most frequent payee is one of these. A single transaction that
+// somebody linked to another counterparty does not count.
 func meant(ctx context.Context, tx pg.Tx, keys []id.Key, largest map[id.Key]*id.ID) ([]id.ID, error) {
 	var candidates []id.ID
 	for _, k := range keys {
@@ -204,8 +205,8 @@ type leaf struct {
 }
 
 const (
-	mostWordings = 1000 // of a payee that are read
-	mostValues   = 50   // in a condition
+	mostWordings = 1000 // the most wordings of a payee that are read
+	mostValues   = 50   // the most values in a condition
 )
 
 // conditionsFor returns the conditions of a rule that matches new transactions of these payees,
@@ -252,8 +253,9 @@ func conditionsFor(ctx context.Context, tx pg.Tx, keys []id.Key) (json.RawMessag
 	return raw, nil
 }
 
-// leavesFor returns conditions that find these texts of a payee, and no text of another payee: the
-// name in them, if nobody else has it; else the texts with any numbers; else the texts themselves.
+// leavesFor returns conditions that match these texts of a payee, and preferably no other payee.
+// The first of these that works is used: the name in the texts, if no other payee has it; a pattern
+// for the texts with any numbers; the texts themselves.
 func leavesFor(ctx context.Context, tx pg.Tx, field string, texts []string, keys []id.Key) ([]leaf, error) {
 	texts = uniform(texts)
 	if len(texts) == 0 {
@@ -285,8 +287,8 @@ func leavesFor(ctx context.Context, tx pg.Tx, field string, texts []string, keys
 
 var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// formed returns a pattern for all texts that have the same words and any numbers between them, or
-// "" if it would miss one of these.
+// formed returns a pattern for all texts with the same words and any numbers between them. It
+// returns "" if the pattern does not match all given texts.
 func formed(texts []string) string {
 	words := strings.Fields(text.Form(texts[0]))
 	if len(words) == 0 || len(words) > 12 {
@@ -309,7 +311,7 @@ func formed(texts []string) string {
 	return pattern
 }
 
-// uniform returns the texts without those that differ in case alone.
+// uniform removes texts that differ from an earlier one only in case.
 func uniform(texts []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(texts), func(t string) bool {

@@ -26,19 +26,19 @@ type Payees struct {
 	rules  Rules
 }
 
-// Rules creates the rule that gives new transactions of a payee its name. Package rulebook does;
-// it stands above the books.
+// Rules creates the rule that gives new transactions of a payee its name. Package rulebook
+// implements it, because this package must not import rules.
 type Rules interface {
 	AddPayeeRule(ctx context.Context, tx pg.Tx, name string, conditions json.RawMessage, counterparty id.ID) (
 		rule id.ID, made []journal.Entry, runs bool, err error)
 }
 
-// New returns the payees of those books.
+// New returns the payees of these books.
 func New(db *pg.DB, books *ledger.Books, others *counterparty.Counterparties, rules Rules) *Payees {
 	return &Payees{db, books, others, rules}
 }
 
-// Ops is the menu of payees.
+// Ops returns the operations on payees.
 func (p *Payees) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -59,7 +59,7 @@ func (p *Payees) Ops() []*op.Op {
 	}
 }
 
-// A Payee is one payee in one currency.
+// A Payee holds the figures of one payee in one currency.
 type Payee struct {
 	Payee        id.Key             `json:"payee" doc:"Key of the payee, for the filter payee; of a counterparty, the key of most of its transactions"`
 	PayeeName    text.Untrusted     `json:"payee_name" doc:"Untrusted: the counterparty's name, else the name in the bank's text"`
@@ -80,7 +80,7 @@ type PayeeCounterparty struct { //nolint:revive // it names a schema of the API,
 	Name    text.Untrusted `json:"name"`
 }
 
-// A SimilarPayee is one of several payees that look like one.
+// A SimilarPayee is one of several payees that may be the same.
 type SimilarPayee struct {
 	Payee          id.Key         `json:"payee"`
 	PayeeName      text.Untrusted `json:"payee_name" doc:"Untrusted: from the bank's text"`

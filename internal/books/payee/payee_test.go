@@ -170,7 +170,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Payees that are one's own accounts are listed, but never proposed as one payee.
+// The household's own accounts are listed as payees, but never proposed as similar ones.
 func TestOwnAccountsAreNotSimilar(t *testing.T) {
 	t.Parallel()
 	s := newTown(t)
@@ -198,7 +198,7 @@ func TestName(t *testing.T) {
 	s := newTown(t)
 	s.paid("EDEKA", "", "10", "EUR")
 	s.paid("CARD PAYMENT 4421 EDEKA 5426", "", "7", "EUR")
-	s.paid("EDEKABANK BONN", "", "3", "EUR") // has the name in it, but is another payee
+	s.paid("EDEKABANK BONN", "", "3", "EUR") // contains the name, but is another payee
 	before := s.list(payee.ListPayees{SortBy: "name"})
 	keys := []string{keyOf("EDEKA"), keyOf("CARD PAYMENT 4421 EDEKA 5426")}
 
@@ -214,7 +214,7 @@ func TestName(t *testing.T) {
 	if err != nil || len(got.Aliases) != 2 || got.Totals[0].Count != 2 {
 		t.Errorf("one payee: %+v, %v", got, err)
 	}
-	// A new name for what has one renames it, and needs no second rule.
+	// A new name for a payee that has one only renames it. It does not need a second rule.
 	renamed, err := s.name(payee.NamePayees{Payees: keys[:1], Name: new("EDEKA nord")})
 	if err != nil || renamed.Counterparty.ID != merged.Counterparty.ID || renamed.RuleID != nil ||
 		renamed.Linked+renamed.Merged != 0 {
@@ -223,7 +223,7 @@ func TestName(t *testing.T) {
 	if got := s.list(payee.ListPayees{SortBy: "name"}); !strings.HasPrefix(got, "EDEKA nord 2 ") {
 		t.Errorf("renamed: %s", got)
 	}
-	// Two payees that have names become one.
+	// Two payees with names become one.
 	bank, err := s.name(payee.NamePayees{Payees: []string{keyOf("EDEKABANK BONN")}, Name: new("Bank")})
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// One transaction that a person linked elsewhere keeps its counterparty, which keeps its name.
+// If a person linked one transaction of a payee to another counterparty, it keeps that one, and
+// that counterparty keeps its name.
 func TestNameLeavesStrays(t *testing.T) {
 	t.Parallel()
 	s := newTown(t)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	mostSets    = 20 // of payees that look like one
-	mostAlike   = 8  // in one set
-	leastLetter = 4  // in a name that others begin with
+	mostSets    = 20 // the most sets of similar payees
+	mostAlike   = 8  // the most payees in one set
+	leastLetter = 4  // the fewest letters in a name with which others begin
 )
 
 // wordsOf returns a name as words without punctuation, to compare names.
@@ -23,7 +23,7 @@ func wordsOf(name string) []string {
 	})
 }
 
-// alike reports whether two payees look like one: their names are the same but for punctuation and
+// alike reports whether two payees may be the same. Their names differ only in punctuation and
 // case, or one name begins with the other and both have the same category.
 func alike(a, b []string, sameCategory bool) bool {
 	if strings.Join(a, "") == strings.Join(b, "") {
@@ -35,8 +35,8 @@ func alike(a, b []string, sameCategory bool) bool {
 	return sameCategory && len(a) > 0 && len(strings.Join(a, "")) >= leastLetter && slices.Equal(a, b[:len(a)])
 }
 
-// proposals returns the sets of payees that look like one. One's own accounts are none: two of them
-// with one name are still two.
+// proposals returns the sets of payees that may be the same. The household's own accounts are left
+// out: two accounts with the same name are different.
 func proposals(rows []namedRow) [][]SimilarPayee {
 	type one struct {
 		SimilarPayee
@@ -48,7 +48,7 @@ func proposals(rows []namedRow) [][]SimilarPayee {
 		if r.Own {
 			continue
 		}
-		if o := seen[r.Key]; o != nil { // in another currency
+		if o := seen[r.Key]; o != nil { // the same payee in another currency
 			o.Count += r.Count
 			continue
 		}
@@ -58,7 +58,8 @@ func proposals(rows []namedRow) [][]SimilarPayee {
 		}
 		seen[r.Key], payees = o, append(payees, o)
 	}
-	// Payees by their whole name; each belongs to the shortest name that it begins with.
+	// Sort payees with fewer words first. Each payee joins the set of a payee whose name is the
+	// beginning of its own.
 	slices.SortFunc(payees, func(a, b *one) int {
 		return cmp.Or(cmp.Compare(len(a.words), len(b.words)), cmp.Compare(b.Count, a.Count),
 			cmp.Compare(a.Payee, b.Payee))
@@ -104,7 +105,7 @@ func total(set []SimilarPayee) (n int64) {
 	return n
 }
 
-// others returns those of the found payees that look like one with a name and a category.
+// others returns those of the found payees that may be the same as one with this name and category.
 func others(found []row, name string, category *string, not func(row) bool) []SimilarPayee {
 	out, words, at := []SimilarPayee{}, wordsOf(name), map[string]int{}
 	for _, r := range found {

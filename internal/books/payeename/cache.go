@@ -2,12 +2,14 @@ package payeename
 
 import "sync"
 
-// remembered is how many names each half of the cache holds: a household of a million transactions
-// has some 3,000 payees, and most of what is shown are a few hundred wordings.
+// remembered is the number of names in each half of the cache. A household with a million
+// transactions has about 3,000 payees, and most transactions that are shown have one of a few
+// hundred wordings.
 const remembered = 8192
 
-// A cache remembers the names of wordings. When the young half is full, it becomes the old half, so
-// what is in use stays and the cache never holds more than both.
+// A cache remembers the names of wordings. When the young half is full, it becomes the old half.
+// Names that are in use move to the young half again, and the cache never holds more than both
+// halves.
 type cache struct {
 	mu         sync.Mutex
 	young, old map[string]string

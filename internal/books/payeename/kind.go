@@ -11,11 +11,11 @@ const (
 	plain  = iota
 	noise  // a number, a date, a card, a code
 	small  // a number of one or two digits, which may be part of a name
-	domain // an address in the web
-	glued  // a name with the number of a shop at its end
+	domain // a web address
+	glued  // a name directly followed by the number of a shop
 )
 
-// kindOf says what a word is from its characters.
+// kindOf returns the kind of a word, judged by its characters.
 func kindOf(s string) int {
 	t := strings.Trim(s, ".,:;()[]#*/-_'\"")
 	if t == "" {
@@ -86,8 +86,8 @@ func kindOf(s string) int {
 	return noise
 }
 
-// unglued returns a name without the number of a shop at its end: Coop of COOP-1234, or the word
-// itself if it has none.
+// unglued returns a name without the number of a shop at its end, such as COOP for COOP-1234. A
+// word without such a number is returned unchanged.
 func unglued(s string) string {
 	begin := strings.IndexFunc(s, unicode.IsLetter)
 	if begin < 0 || strings.ContainsFunc(s[:begin], unicode.IsNumber) {
@@ -121,7 +121,8 @@ func allDigits(s string) bool {
 	return !strings.ContainsFunc(strings.Trim(s, ".,:;-"), func(r rune) bool { return !unicode.IsNumber(r) })
 }
 
-// longNumber reports whether a word at the very beginning is the bank's and not the shop's.
+// longNumber reports whether a word at the very beginning has so many digits that it must come from
+// the bank and not from the shop.
 func longNumber(s string) bool {
 	digits := 0
 	for _, r := range s {

@@ -2,9 +2,9 @@
 // would say: "KARTENZAHLUNG 2394 EDEKA 5426 SAGT DANKE" is Edeka. It must not know transactions or
 // counterparties; the same text always has the same name.
 //
-// The work is a fixed order of small steps over the words of the text, and its words are in
-// words.go. No step invents a text: a name is the rest of the wording, or its usual spelling. When
-// in doubt a word stays, because a longer name is better than a wrong one.
+// The text goes through small steps in a fixed order, which use the lists of words in words.go. No
+// step invents a text: the name is a part of the wording, or the usual spelling of one. When in
+// doubt, a word stays, because a longer name is better than a wrong one.
 package payeename
 
 import (
@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	longest = 300 // runes of a wording that are read; banks send at most some 200
-	passes  = 40  // each makes the text shorter, and nearly all wordings need one
+	longest = 300 // the most runes of a wording that are read; banks send at most about 200
+	passes  = 40  // each pass makes the text shorter; nearly all wordings need only one
 )
 
-// Of returns a payee's name, derived from the name and the merchant name of a transaction.
-// It remembers names, so a page of transactions costs little more than looking them up.
+// Of returns a payee's name, derived from the name and the merchant name of a transaction. It
+// caches names, so the names of a page cost little more than a lookup.
 func Of(name, merchant string) string {
 	if merchant != "" {
 		return names.name(merchant)
@@ -30,9 +30,9 @@ func Of(name, merchant string) string {
 	return names.name(name)
 }
 
-// Shown returns the name with which a transaction is shown: the counterparty's, else the one in its
-// wording. It is not stored: it follows from the wording, and a better way to read wordings would
-// otherwise have to rewrite all of them.
+// Shown returns the name with which a transaction is shown: the counterparty's, or else the one in
+// its wording. The name is not stored. Otherwise every improvement of this package would have to
+// rewrite all names.
 func Shown(counterparty, merchant *text.Untrusted, name text.Untrusted) text.Untrusted {
 	switch {
 	case counterparty != nil:
@@ -43,8 +43,8 @@ func Shown(counterparty, merchant *text.Untrusted, name text.Untrusted) text.Unt
 	return text.Name(Of(name.Plain(), ""))
 }
 
-// Keys returns the keys by which a wording is grouped: the form of its name, and its payee, which
-// is the form of the merchant name if there is one.
+// Keys returns the keys by which wordings are grouped: form is made from the name, and payee from
+// the merchant name or, if there is none, from the name.
 func Keys(name, merchant string) (form, payee id.Key) {
 	form = id.KeyOf(text.Form(name))
 	if merchant == "" {
@@ -53,8 +53,8 @@ func Keys(name, merchant string) (form, payee id.Key) {
 	return form, id.KeyOf(text.Form(merchant))
 }
 
-// Clean returns the name in a wording. A name is its own name, it is never longer than the wording,
-// and it has a letter if the wording has one.
+// Clean returns the name in a wording. The result is never longer than the wording, and it has a
+// letter if the wording has one. Cleaning a name again does not change it.
 func Clean(wording string) string {
 	s := tidy(wording)
 	whole := strings.ReplaceAll(s, "\t", " ")
@@ -63,7 +63,7 @@ func Clean(wording string) string {
 	}
 	for range passes {
 		next := tidy(once(s))
-		if utf8.RuneCountInString(next) > utf8.RuneCountInString(s) { // words that were written together
+		if utf8.RuneCountInString(next) > utf8.RuneCountInString(s) { // it split joined words
 			next = strings.ReplaceAll(s, "\t", " ")
 		}
 		if next == s {
@@ -74,8 +74,8 @@ func Clean(wording string) string {
 	return s
 }
 
-// once runs every step. If nothing is left that has a letter, the steps took too much: then the
-// name is the wording without its numbers, or else all of it.
+// once runs every step. If no letter is left, the steps removed too much. Then the name is the
+// wording without its numbers, or else the whole wording.
 func once(s string) string {
 	words := split(spoken(s))
 	n := &namer{all: words, words: words}
@@ -106,14 +106,14 @@ func once(s string) string {
 type word struct {
 	text string
 	fold string // in lower case, without accents and without punctuation at its ends
-	gap  bool   // a column of the bank's form begins here
+	gap  bool   // a column of the bank's text begins here
 }
 
-// A namer holds a wording in the middle of its steps.
+// A namer holds a wording between its steps.
 type namer struct {
 	all   []word // the whole wording
-	words []word // the rest of it
-	card  bool   // the wording says that it is a payment by card, so it ends with a place
+	words []word // the words that are left
+	card  bool   // the wording is of a card payment, so a place follows the name
 }
 
 func letters(words []word) bool {
@@ -128,7 +128,7 @@ func letters(words []word) bool {
 // spoken returns the part of a structured wording that names the payee.
 func spoken(s string) string {
 	folded := plainFold(s)
-	if len(folded) != len(s) { // positions would differ; structured wordings are plain ASCII
+	if len(folded) != len(s) { // positions would differ; only plain ASCII wordings are structured
 		return s
 	}
 	for _, f := range fields {
@@ -168,7 +168,7 @@ func split(s string) []word {
 		case c == '\t' || c == '|' || c == '\\' || c == '/' && i+1 < len(s) && s[i+1] == '/':
 			add(s[start:i])
 			gap, start = true, i+1
-		case c == '/' && i == start: // the second of two, or one at the beginning of a word
+		case c == '/' && i == start: // the second of two slashes, or one at the beginning of a word
 			start = i + 1
 		case c == '*' && i > start && !masked(s[start:i+1]) && !cardEnd(s[start:i], s[i+1:]):
 			add(s[start:i])
@@ -179,7 +179,8 @@ func split(s string) []word {
 	return out
 }
 
-// masked reports whether a part of a word is a card number of which the bank shows the end.
+// masked reports whether a part of a word is a card number of which the bank shows only the last
+// digits.
 func masked(s string) bool {
 	stars := 0
 	for _, r := range s {
@@ -193,7 +194,7 @@ func masked(s string) bool {
 	return stars < len(s) || stars > 1
 }
 
-// cardEnd reports whether a star stands between the kind of a card and its number: CB*1234.
+// cardEnd reports whether an asterisk separates the kind of a card from its number: CB*1234.
 func cardEnd(before, after string) bool {
 	return cards[plainFold(before)] && after != "" && '0' <= after[0] && after[0] <= '9'
 }
@@ -211,7 +212,8 @@ func joined(words []word) string {
 	return string(out)
 }
 
-// starts returns how many of the first words are one of the phrases, the longest that fits.
+// starts returns how many of the first words form one of the phrases. If several phrases fit, the
+// longest counts.
 func starts(words []word, p phrases) int {
 	if len(words) == 0 {
 		return 0

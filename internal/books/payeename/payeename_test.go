@@ -43,7 +43,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// law checks what holds for the name of every wording.
+// law checks properties that the name of every wording must have.
 func law(t *testing.T, wording string) {
 	t.Helper()
 	name := payeename.Clean(wording)
@@ -76,7 +76,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A name is the same whether or not it is remembered, also when there are more than fit.
+// A name is the same with and without the cache, even if there are more names than the cache holds.
 func TestOfRemembers(t *testing.T) {
 	t.Parallel()
 	for i := range 20_000 {
@@ -88,8 +88,8 @@ func TestOfRemembers(t *testing.T) {
 	}
 }
 
-// Whatever a bank writes, the name is valid text, no longer than the wording, and not empty if the
-// wording isn't. What a person would say is a matter of the table.
+// For any text of a bank, the name is valid text, no longer than the wording, and not empty unless
+// the wording is. Whether people would say it is tested by the table.
 func FuzzClean(f *testing.F) {
 	for _, row := range table(f) {
 		f.Add(row[1])

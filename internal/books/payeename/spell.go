@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// spell writes a name. A name in capitals or in small letters alone is written as people do; one
-// with both stays as it is, because somebody chose them.
+// spell writes a name. A name only in capitals or only in small letters gets the usual capitals. A
+// name with both stays as it is, because somebody chose its spelling.
 func spell(words []word) string {
 	capitals, smalls := 0, 0
 	for _, w := range words {
@@ -35,7 +35,7 @@ func spell(words []word) string {
 	return b.String()
 }
 
-// cased writes one word of a name.
+// cased writes one word of a name with the usual capitals.
 func cased(s string, first bool, of int) string {
 	lower := strings.Map(unicode.ToLower, s)
 	if usual, ok := spellings[lower]; ok {
@@ -76,7 +76,8 @@ func cased(s string, first bool, of int) string {
 	return b.String()
 }
 
-// short reports whether a word is an abbreviation: few letters, and none of them a vowel.
+// short reports whether a word looks like an abbreviation: two to four letters, none of them a
+// vowel.
 func short(lower string) bool {
 	n := 0
 	for _, r := range lower {

@@ -4,8 +4,9 @@ import (
 	"strings"
 )
 
-// processor removes the name of the service that took the money for a shop: "SQ *BLUE BOTTLE".
-// A shop that writes a star itself, as in "UBER *TRIP", puts a code or a part of its name after it.
+// processor removes the name of the service that took the payment for a shop: "SQ *BLUE BOTTLE".
+// Some shops write an asterisk themselves, as in "UBER *TRIP". After it comes a code or a part of
+// the name.
 func (n *namer) processor() {
 	for i, w := range n.words {
 		if !strings.HasPrefix(w.text, "*") {
@@ -48,7 +49,7 @@ func (n *namer) processor() {
 	}
 }
 
-// leadWords returns how many words at the beginning say how the money moved, and not to whom.
+// leadWords returns how many words at the beginning describe the kind of payment and not the payee.
 func (n *namer) leadWords() int {
 	at, joins := 0, false // joins: one connector may follow
 	for at < len(n.words) && starts(n.words[at:], numbered) == 0 {
@@ -72,8 +73,8 @@ func (n *namer) leadWords() int {
 	return at
 }
 
-// lead removes the words at the beginning that say how the money moved. It reports whether the
-// wording is cash from a machine, which has no payee but itself.
+// lead removes the words at the beginning that describe the kind of payment. It reports whether the
+// wording is about cash from a machine, which has no other payee.
 func (n *namer) lead() bool {
 	if k := starts(n.words, cash); k > 0 {
 		n.words = n.words[:k]
@@ -93,8 +94,8 @@ func (n *namer) lead() bool {
 	return false
 }
 
-// cut ends the name where something begins that is never part of one: a column, a reference, the
-// number of a shop, a legal form.
+// cut ends the name before anything that is never part of a name: a column, a reference, the number
+// of a shop, a legal form.
 func (n *namer) cut() {
 	kept := n.words[:0:0]
 	if k := starts(n.words, numbered); k > 0 { // "Motel 6"
@@ -128,7 +129,7 @@ func (n *namer) cut() {
 			n.words = kept
 			return
 		case noise:
-			if named { // what follows the number of a shop is its town
+			if named { // a town follows the number of a shop
 				n.words = kept
 				return
 			}
@@ -137,7 +138,7 @@ func (n *namer) cut() {
 	n.words = kept
 }
 
-// ends reports whether the name is over before the ith word.
+// ends reports whether the name ends before the ith word.
 func (n *namer) ends(i int, w word) bool {
 	rest := n.words[i:]
 	switch {
@@ -180,7 +181,7 @@ func (n *namer) trail() {
 	}
 }
 
-// placed reports whether a code at the end stands for a place: not every OR is Oregon.
+// placed reports whether a code at the end stands for a place. For example, not every OR is Oregon.
 func (n *namer) placed(last int) bool {
 	m := namer{words: n.words[:last]}
 	if m.town() > 0 {
@@ -194,7 +195,7 @@ func (n *namer) placed(last int) bool {
 	return !doubtful[n.words[last].fold] && (n.card || states[n.words[last].fold] && last > 1)
 }
 
-// town returns how many words at the end are a town, of which one must be left before it.
+// town returns how many words at the end are a town. At least one word must remain before them.
 func (n *namer) town() int {
 	for k := min(3, len(n.words)-1); k > 0; k-- {
 		if towns[joined(n.words[len(n.words)-k:])] {
@@ -204,7 +205,7 @@ func (n *namer) town() int {
 	return 0
 }
 
-// tails removes what is written twice, and gives a shop with many wordings its one name.
+// tails removes words that are written twice, and replaces a shop's aliases by its usual name.
 func (n *namer) tails() {
 	n.words = trimmed(n.words)
 	if half := len(n.words) / 2; half > 0 && len(n.words)%2 == 0 &&
@@ -228,7 +229,7 @@ func (n *namer) tails() {
 	}
 }
 
-// trimmed removes words of punctuation alone, and punctuation at the ends of the name.
+// trimmed removes words that are only punctuation, and punctuation at the ends of the name.
 func trimmed(words []word) []word {
 	const marks = ".,:;-–—*/_'\"()[]{}<>&+=!?#@|~^`´’"
 	for len(words) > 0 && strings.Trim(words[0].text, marks) == "" {

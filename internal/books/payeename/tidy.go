@@ -10,8 +10,8 @@ import (
 
 var entities = strings.NewReplacer("&amp;", "&", "&AMP;", "&", "&apos;", "'", "&#39;", "'", "&quot;", `"`, "&nbsp;", " ")
 
-// tidy returns a wording as text: with its letters as people write them, and single spaces. Several
-// spaces are a column of the bank's form and become a tab.
+// tidy returns a wording as normal text, with proper letters and single spaces. Several spaces are
+// the gap between two columns of the bank's text and become a tab.
 func tidy(s string) string {
 	if s = strings.ToValidUTF8(s, "\uFFFD"); utf8.RuneCountInString(s) > longest {
 		s = string([]rune(s)[:longest])
@@ -49,14 +49,14 @@ func tidy(s string) string {
 	return b.String()
 }
 
-// windows maps what Windows-1252 has between 0x80 and 0x9F back to its byte.
+// windows maps characters that Windows-1252 has between 0x80 and 0x9F to their bytes.
 var windows = map[rune]byte{
 	'€': 0x80, '‚': 0x82, 'ƒ': 0x83, '„': 0x84, '…': 0x85, '†': 0x86, '‡': 0x87, 'ˆ': 0x88, '‰': 0x89, 'Š': 0x8A,
 	'‹': 0x8B, 'Œ': 0x8C, 'Ž': 0x8E, '‘': 0x91, '’': 0x92, '“': 0x93, '”': 0x94, '•': 0x95, '–': 0x96, '—': 0x97,
 	'˜': 0x98, '™': 0x99, 'š': 0x9A, '›': 0x9B, 'œ': 0x9C, 'ž': 0x9E, 'Ÿ': 0x9F,
 }
 
-// mended returns a text that was read in the wrong encoding as it was: "MÃ¼ller" is Müller.
+// mended repairs a text that was read in the wrong encoding: "MÃ¼ller" is Müller.
 func mended(s string) string {
 	if !strings.ContainsAny(s, "ÃÂÅÄÆâ") {
 		return s
@@ -78,7 +78,7 @@ func mended(s string) string {
 	return string(b)
 }
 
-// national returns a text in the seven-bit German alphabet as it is written: "M}ller" is Müller.
+// national repairs a text in the German seven-bit alphabet: "M}ller" is Müller.
 func national(s string) string {
 	rs := []rune(s)
 	square := strings.ContainsRune(s, '[') && strings.ContainsRune(s, ']')
@@ -102,7 +102,7 @@ func national(s string) string {
 	return string(rs)
 }
 
-// bases are the letters under the accents of the languages whose words the tables have.
+// bases maps letters with accents to those without, for the languages of the tables.
 var bases = map[rune]rune{
 	'á': 'a', 'à': 'a', 'â': 'a', 'ä': 'a', 'ã': 'a', 'å': 'a', 'ą': 'a', 'ç': 'c', 'ć': 'c', 'č': 'c', 'é': 'e',
 	'è': 'e', 'ê': 'e', 'ë': 'e', 'ę': 'e', 'í': 'i', 'ì': 'i', 'î': 'i', 'ï': 'i', 'ł': 'l', 'ñ': 'n', 'ń': 'n',
@@ -141,7 +141,7 @@ func plainFold(s string) string {
 	return string(b)
 }
 
-// foldWord returns a word as the tables have it.
+// foldWord returns a word in the form in which the tables have it.
 func foldWord(s string) string {
 	if s == "&" {
 		return s

@@ -2,7 +2,7 @@ package payeename
 
 import "strings"
 
-// lines returns the lines of a table as a set. Words are in lower case, without accents and without
+// lines returns the words of a table as a set. Words are in lower case, without accents and without
 // punctuation at their ends.
 func lines(table string) map[string]bool {
 	set := map[string]bool{}
@@ -16,7 +16,8 @@ func lines(table string) map[string]bool {
 	return set
 }
 
-// phrases are sets of one or more words, with the most words of a phrase by its first.
+// phrases is a set of phrases. longest has the largest number of words in a phrase, by the phrase's
+// first word.
 type phrases struct {
 	set     map[string]bool
 	longest map[string]int
@@ -43,7 +44,8 @@ func pairs(table string) map[string]string {
 	return out
 }
 
-// fields are the names of fields in wordings that are a form, and what ends them.
+// fields are the fields of structured wordings that contain the payee's name, and the texts that
+// end them.
 var fields = []struct {
 	begin string
 	ends  []string
@@ -63,7 +65,7 @@ var fields = []struct {
 	{" presso ", []string{" il ", " data ", " carta "}},
 }
 
-// leads say at the beginning of a wording how the money moved.
+// leads describe the kind of payment at the beginning of a wording.
 //
 //nolint:dupword // phrases that begin with the one before them
 var leads = phrased(`
@@ -104,12 +106,13 @@ var leads = phrased(`
 
 	kortkop, kortkop i butik, kortkop/uttag, kortkop online, kort, kortbetalning, kortbetaling, korttransaktion, kontaktlos betalning, reservation kortkop, autogiro, bankgiro, bankgirobetalning, bg, bg-bet, bg-betalning, bg betalning, plusgiro, pg, pg betalning, e-faktura, efaktura, swish, swish till, swish fran, swish betalning, swish mottagen, swish skickad, swishbetalning, overforing, overforing till, overforing fran, betalning, betalning till, stamdato, insattning, insattning fran, lon, aterbetalning, retur, kop, internetbetalning, dankort, dankort-kob, visa/dankort, dankort-nota, betalingsservice, bs betaling, mobilepay, mobilepay betaling, varekjop, visa vare, avtalegiro, vipps, vipps betaling, overfoersel, overforsel, korttiosto, korttimaksu`)
 
-// connectors may follow one of leads.
+// connectors are words that may follow one of leads.
 var connectors = phrased(`
 	to, from, at, on, by, with, for, in, of, an, bei, von, vom, am, fur, in, de, du, a, au, chez, par, en, a favor de, da, di, presso, il, bij, van, aan, naar
 	do, od, dla, w, na rzecz, till, fran, til, fra, i, -, –, /, |, :, vers, pour, nr, no, n°, num, nr., kartennummer, card, karte, carte, tarj, tarjeta, carta, xx, x, re, ref`)
 
-// cash is what people get from a machine or pay to their own card: it has no payee but itself.
+// cash describes money that people get from a machine or pay to their own card. It has no other
+// payee.
 var cash = phrased(`
 	credit card payment, credit card, card payment thank you, atm withdrawal, atm cash withdrawal, atm, cash withdrawal, cash machine, cash machine withdrawal, cashpoint, atm fee, non-chase atm withdraw, cash advance, atm deposit, atm wdl, withdrawal atm, abm withdrawal, cash out
 	bargeldauszahlung, bargeld, geldautomat, bargeldabhebung, ga, geldautomatenverfugung, auszahlung geldautomat, bargeldauszahlung geldautomat, auszahlung, bankomat, bancomat, bargeldbezug, bezug bancomat, bankomatbezug, behebung, behebung automat, behebung bankomat, sb-auszahlung, barauszahlung
@@ -120,29 +123,29 @@ var cash = phrased(`
 	wyplata z bankomatu, wyplata w bankomacie, wyplata gotowki, wyplata bankomat, wyplata, wyplata blik
 	uttag bankomat, bankomatuttag, kontantuttag, uttag, uttag automat, kontanthaevning, havekort, minibank, kontantuttak, automatnosto, nosto`)
 
-// cuts end a name.
+// cuts are words that end a name.
 var cuts = lines(`
 	ref, reference, refnr, referenz, referenznummer, eref, svwz, kref, mref, cred, abwa, mandate, mandat, mandatsref, mandatsreferenz, mandato, mandaat, machtiging, incassant, iban, bic, swift, omschrijving, kenmerk, verwendungszweck, buchungstext, end-to-end, end-to-end-ref, endtoend, e2e
 	txn, trx, trxid, transid, transactionid, folgenr, kartennr, kartennummer, kartnr, kartenr, kortnr, kortnummer, pasnr, volgnr, terminalid, tid, mid, cuenta, concepto, motif, libelle, causale, tytul, tytulem, rachunek, nadawca, ocr, datum, valuta, wertstellung, debitk, debitkarte, girocard, authcode, autorisation, id, rum, ics, crid, glaubiger-id, glaeubiger-id, exchange, rate, fx, kurs, eur, usd, gbp, chf, pln, sek, cad, aud, nok, dkk, comision, commission, fee, gebuhr, card`)
 
-// labels end a name if a number follows.
+// labels are words that end a name if a number follows.
 var labels = lines(`
 	card, karte, carte, carta, tarjeta, tarj, kort, kaart, pas, karta, kartennummer, nr, no, num, numero, number, n°, nº, fil, filiale, filiala, store, shop, str, unit, ste, terminal, term, t-id, auto, kasse, kiosk, rg, re, rechnung, rechnungsnr, invoice, inv, facture, factura, fattura, fv, faktura, kunde, kundennr, kd-nr, kdnr, client, customer, cust, acct, account, contract, vertrag, contrato, contrat, date, data, fecha, le, on, am, vom, du, del, dal, il, op, dnia, den, um, uhr, at, cb, visa, mc, mastercard, maestro, order, bestellung, auftrag, commande, pedido, ordine, zamowienie, order-nr, policy, police, poliza, polizza, val, value, ca, tel, ph, phone, bld, pk, plz, w, xx, x, via, calle, avda, al, st, rd, ave, blvd, ul`)
 
-// thanks are what shops say after their names.
+// thanks are texts of shops after their names.
 var thanks = phrased(`
 	sagt danke, dankt, danke, sagt vielen dank, vielen dank, danke fur ihren einkauf, thank you, thanks, merci, gracias, value date, foreign currency, help center, customer service, your order, ihr einkauf bei, ihr einkauf, beleg, apple pay, google pay, samsung pay, contactless, kontaktlos, sans contact, contactloos, in gb, on line, valuta data, date valeur, fecha valor, recurring, ec-pos, eur +, et cie, europe sarl`)
 
-// legal are legal forms. An address or a town follows them.
+// legal are legal forms that an address or a town follows.
 var legal = phrased(`
 	gmbh, mbh, ggmbh, gesmbh, ges.m.b.h, ag, kg, kgaa, ohg, ug, eg, e.g, e.v, ev, e.k, ek, gbr, partg, ag & co, inc, incorporated, llc, l.l.c, ltd, limited, plc, llp, corp, corporation, pty, pte, sarl, s.a.r.l, sàrl, sas, s.a.s, sasu, eurl, s.a, s.c.a, s.l, s.l.u, slu, s.a.u, sau, spa, s.p.a, srl, s.r.l, s.n.c, snc, sapa, b.v, bv, n.v, nv, vof, v.o.f, sp z o.o, sp z o o, sp.z o.o, sp z o o, sp z oo, spzoo, sp.zo.o, sp.z.o.o, sp. j, sp. k, sp.k, oy, oyj, aps, a/s, gmbh&co, d.o.o, s.r.o, kft, genossenschaft`)
 
-// endings are legal forms and other words that are left out at the end only: elsewhere they can be
-// a name.
+// endings are legal forms and other words that are left out only at the end. Elsewhere they can be
+// part of a name.
 var endings = lines(`
 	sa, sl, ab, as, se, co, company, cie, group, holding, int, intl, international, europe, deutschland, france, espana, italia, nederland, polska, sverige, osterreich, schweiz, suisse, gesellschaft, store, stores, online, onlineshop, online-shop, filiale, debit, dd, pmt, payment, payments, purchase, ach, web, ppd, billpay, bill, recurring, autopay, auto-pay, subscription, direct, marketplace, mktplace, mktpl, mktp, pos, ecom, e-com, internet`)
 
-// states are of the United States, Canada and Australia.
+// states are codes of states in the United States, Canada and Australia.
 var states = lines(`
 	al, ak, az, ar, ca, co, ct, de, fl, ga, hi, id, il, in, ia, ks, ky, la, me, md, ma, mi, mn, ms, mo, mt, ne, nv, nh, nj, nm, ny, nc, nd, oh, ok, or, pa, ri, sc, sd, tn, tx, ut, vt, va, wa, wv, wi, wy, dc
 	on, qc, bc, ab, mb, sk, ns, nb, nl, pe, nsw, vic, qld, tas, act, nt, sa`)
@@ -150,10 +153,10 @@ var states = lines(`
 var countries = lines(`
 	us, usa, gb, gbr, uk, de, deu, ger, fr, fra, es, esp, it, ita, nl, nld, pl, pol, ch, che, at, aut, se, swe, ca, can, au, aus, ie, irl, lu, lux, be, bel, dk, dnk, no, nor, fi, fin, pt, prt, cz, cze, ee, est, lt, ltu, cy, mt, mlt, hu, hun, ro, sk, si, gr, nz, jp`)
 
-// doubtful codes of places are words too.
+// doubtful are codes of places that are also words.
 var doubtful = lines(`ab, sa, nv, nt, in, or, me, ok, hi, co, la, no, as, at, de, es, it, is, be, se, on, ma, pa, id, al, il, ne, est, pol, can, fin, act, us, si, mo, ch, sc`)
 
-// towns are left out after a payment by card, and before the code of a state or a country.
+// towns are left out after a card payment, and before the code of a state or a country.
 var towns = lines(`
 	new york, brooklyn, bronx, queens, los angeles, chicago, houston, phoenix, philadelphia, san antonio, san diego, dallas, san jose, austin, jacksonville, fort worth, columbus, charlotte, san francisco, indianapolis, seattle, denver, washington, boston, el paso, nashville, detroit, oklahoma city, portland, las vegas, memphis, louisville, baltimore, milwaukee, albuquerque, tucson, fresno, sacramento, kansas city, mesa, atlanta, omaha, colorado springs, raleigh, miami, long beach, virginia beach, oakland, minneapolis, tampa, arlington, new orleans, cleveland, honolulu, anaheim, orlando, st louis, saint louis, pittsburgh, cincinnati, st paul, newark, jersey city, hoboken, berkeley, palo alto, mountain view, santa monica, santa clara, santa cruz, santa barbara, walnut creek, sunnyvale, cupertino, redmond, bellevue, tacoma, spokane, boise, salt lake city, richmond, rochester, buffalo, cambridge, somerville, ann arbor, madison, irvine, pasadena, burbank, glendale
 	toronto, montreal, vancouver, calgary, ottawa, edmonton, mississauga, winnipeg, hamilton, quebec, brampton, surrey, laval, halifax, london, markham, vaughan, victoria, burnaby, regina, saskatoon, kitchener, windsor
@@ -170,26 +173,27 @@ var towns = lines(`
 	stockholm, goteborg, gothenburg, malmo, uppsala, vasteras, orebro, linkoping, helsingborg, jonkoping, norrkoping, lund, umea, gavle, solna, sundbyberg, kista, kobenhavn, copenhagen, aarhus, odense, oslo, bergen, trondheim, stavanger, helsinki, espoo, tampere
 	guadalajara, lisboa, porto, praha, budapest, tallinn, vilnius, riga, san bruno, menlo park, bentonville`)
 
-// civic words before a town belong to it: the works of a town, its university, its club.
+// civic are words before a town that belong to it, such as public utilities, universities and
+// clubs.
 var civic = lines(`
 	stadtwerke, stadt, stadtverwaltung, stadtkasse, gemeinde, hotel, taxi, taxis, university, finanzamt, amtsgericht, landratsamt, jobcenter, hydro, universitat, universite, universidad, universita, uni, bank, banque, banco, banca, fc, ac, as, sc, sv, ssc, museum, musee, museo, zoo, messe, flughafen, airport, aeroport, aeroporto, oper, opera, theater, theatre, teatro, verkehrsbetriebe, sparkasse, volksbank, stadtsparkasse, kreissparkasse, ville, mairie, comune, ayuntamiento, gemeente, city, region, land, port, parking, parkhaus, volkshochschule, vhs, tsv, philharmonie, metro, tram, bus, casino, club, cafe, bar, restaurant, ristorante, trattoria, brasserie, bistro, pizzeria, galeria, hospital, klinikum, hopital, ospedale, miasto, urzad, the, le, la, el, il, radio, urban, little`)
 
-// joining words bind a town to the name before it.
+// joining are words that connect a town with the name before it.
 var joining = lines(`of, de, di, du, da, von, van, zu, in, der, the, la, le, el, and, und, et, y, e, i, &, am, an, im, bei, sur, del, della, do, w, new, old, little, st, saint, san, fc, bank, stadtwerke, stadt, cafe, hotel, taxi, groupe, crown`)
 
-// tops are the ends of addresses in the web.
+// tops are the last parts of web addresses.
 var tops = lines(`com, de, net, org, co.uk, uk, fr, es, it, nl, pl, ch, at, se, ca, au, eu, io, co, me, tv, us, ie, be, dk, no, fi, info, biz, shop, app, online, store, ai, cc, gg, lu, pt, cz`)
 
-// domains are names that people say with their ends.
+// domains are names that people say together with their last part.
 var domains = lines(`booking.com, bol.com, hotels.com, monday.com, match.com, last.fm, fly.io, cars.com, about.me, x.com, web.de`)
 
 // known are names with digits that look like codes.
 var known = lines(`h2o, 3m, o2, a1, n26, s24, m&s, t2, g2a, b12, ing2, e.on, 1und1, 1&1, check24, autoscout24, immobilienscout24, immoscout24, scout24, home24, wohnwelt24, p&c, otto24, 24pay, 4finance, 9gag, 99ranch, 888poker, 500px, 23andme, 365online, 1password, 7-eleven, 7eleven, phones4u, toys4u, e5, k2, x5, office365, microsoft365, m365, j5create, motel6, super8, w12, u2, 3ireland, play24, p24, przelewy24, zus24, ikea365, blocket24, tv4, tv2, canal+, disney+, paramount+, apple tv+, f24, 2k, c6, 123rf, 1a, 2degrees, 101domain, auto1, formel1`)
 
-// numbered are names that end with a number.
+// numbered are names that begin or end with a number.
 var numbered = phrased(`100 montaditos, rema 1000, motel 6, super 8, forever 21, studio 54, pier 1, route 66, channel 4, channel 5, bar 44, pier 39, studio 6, hostel 1, level 3, rewe 24, five 5, gate 1, area 51, hotel 1, apollo 11, union 76, chevron 76, levels 27, warehouse 13, cafe 21, club 99, formule 1, formula 1, france 2, radio 3, tele 2, tele 5, pro 7, kanal 5, bvlgari 7`)
 
-// cards are kinds of cards before the end of a number.
+// cards are kinds of cards, as they appear before the last digits of a card number.
 var cards = lines(`cb, visa, mc, card, carte, karte, ec, x, xx, mastercard, maestro, amex`)
 
 // months are abbreviations in dates that are written without spaces.

@@ -9,10 +9,10 @@ import (
 // A cadence is how often a payment comes.
 type cadence struct {
 	name     string
-	min, max int // days between two neighbors
-	days     int // that are usual between them, if it has no months
+	min, max int // the fewest and the most days between two payments
+	days     int // the usual number of days between payments, if months is 0
 	months   int
-	grace    int // days that it may be late
+	grace    int // the number of days that a payment may be late
 	yearly   int64
 }
 
@@ -21,12 +21,12 @@ func (c *cadence) long() bool { return c.months > 0 }
 
 func (c *cadence) fits(gap int) bool { return c.min <= gap && gap <= c.max }
 
-// Spaced reports whether payments that many days apart can come monthly or less often.
+// Spaced reports whether payments with that many days between them can be monthly or less frequent.
 func Spaced(days int) bool {
 	return slices.ContainsFunc(cadences, func(c cadence) bool { return c.long() && c.fits(days) })
 }
 
-// cadences are sorted by length: of two that fit equally well, the longer one is the better claim.
+// cadences are sorted by length. If two fit equally well, the longer one is chosen.
 var cadences = []cadence{
 	{name: "weekly", min: 6, max: 8, days: 7, grace: 3, yearly: 52},
 	{name: "fortnightly", min: 13, max: 15, days: 14, grace: 4, yearly: 26},
@@ -46,7 +46,8 @@ func cadenceNamed(name string) *cadence {
 	return nil
 }
 
-// bestCadence returns the cadence that most gaps between neighbors fit, and how many do.
+// bestCadence returns the cadence that fits most gaps between payments, and the number of those
+// gaps.
 func bestCadence(rows []Payment) (*cadence, int) {
 	var counts [6]int
 	for i := 1; i < len(rows); i++ {
@@ -67,12 +68,13 @@ func bestCadence(rows []Payment) (*cadence, int) {
 	return &cadences[best], counts[best]
 }
 
-// usualShare is how much of a series, in percent, falls on its usual day of the month. A payment
-// every 28 or 30 days has no such day.
+// usualShare is the smallest share, in percent, of payments that must fall on the usual day of the
+// month. A series with a payment every 28 or 30 days has no such day.
 const usualShare = 40
 
-// usualDay returns the day of the month on which the payments fall, or 0 if they have none. In a
-// shorter month that is its last day, so a payment of 30 September speaks for the 31st too.
+// usualDay returns the day of the month on which the payments fall, or 0 if there is none. In a
+// shorter month, the usual day is the last day of the month. So a payment on 30 September also
+// counts for the 31st.
 func (c *cadence) usualDay(rows []Payment) int {
 	if !c.long() {
 		return 0
@@ -90,7 +92,7 @@ func (c *cadence) usualDay(rows []Payment) int {
 	}
 	usual := 1
 	for d := range fits {
-		// Of two that fit equally often, the one on which payments were seen.
+		// If two days fit equally often, choose the one on which more payments were seen.
 		if cmp.Or(cmp.Compare(fits[d], fits[usual]), cmp.Compare(seen[d], seen[usual])) >= 0 {
 			usual = d
 		}
@@ -101,7 +103,7 @@ func (c *cadence) usualDay(rows []Payment) int {
 	return usual
 }
 
-// next returns the day on which the payment after these is expected: a cadence after the last one,
+// next returns the day on which the next payment is expected: one cadence after the last payment,
 // on the usual day of the month if there is one.
 func (c *cadence) next(rows []Payment) int {
 	last := rows[len(rows)-1].Day
@@ -116,13 +118,14 @@ func (c *cadence) next(rows []Payment) int {
 				gaps = append(gaps, gap)
 			}
 		}
-		if len(gaps) == 0 { // a person decided so
+		if len(gaps) == 0 { // a person taught this series
 			return c.after(last)
 		}
 		slices.Sort(gaps)
 		return last + gaps[len(gaps)/2]
 	}
-	// A payment that was due on the 1st may have been booked on the 30th before or on the 3rd.
+	// A payment that was due on the 1st may have been booked on the 30th of the month before, or on
+	// the 3rd.
 	about := dateOf(c.after(last))
 	best := 0
 	for _, month := range []time.Month{about.Month() - 1, about.Month(), about.Month() + 1} {
@@ -134,7 +137,7 @@ func (c *cadence) next(rows []Payment) int {
 	return best
 }
 
-// after returns the day one cadence after another.
+// after returns the day that is one cadence later.
 func (c *cadence) after(day int) int {
 	if !c.long() {
 		return day + c.days

@@ -10,14 +10,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// paymentsMost is how many payments of a series are listed.
+// paymentsMost is the largest number of payments of a series that are listed.
 const paymentsMost = 120
 
 // contracts are the groups of recurring payments, in the order of lists.
 var contracts = []string{"subscription", "bill", "loan", "income", "saving", "transfer"}
 
-// Categories that decide the group. Everything else is a subscription if it has one price, else a
-// bill.
+// Categories that determine the group. Every other payment is a subscription if it has a fixed
+// price, or else a bill.
 var (
 	loans = []string{
 		"home_mortgage", "loans_and_fees_car_finance", "loans_and_fees_student_loan", "loans_and_fees_personal_loan",
@@ -29,7 +29,7 @@ var (
 	}
 )
 
-// group returns what kind of contract a series is.
+// group returns the kind of contract of a series.
 func (r *Recurring) group() string {
 	of := func(slug *string, in []string) bool { return slug != nil && slices.Contains(in, *slug) }
 	switch out := r.Direction == "out"; {
@@ -47,7 +47,7 @@ func (r *Recurring) group() string {
 	return "subscription"
 }
 
-// A RecurringGroup is the recurring payments of one group in one currency.
+// A RecurringGroup sums up the recurring payments of one group in one currency.
 type RecurringGroup struct { //nolint:revive // the name of the shape in the contract
 	Group    string         `json:"group" enum:"subscription,bill,loan,income,saving,transfer"`
 	Currency money.Currency `json:"iso_currency_code"`
@@ -56,8 +56,8 @@ type RecurringGroup struct { //nolint:revive // the name of the shape in the con
 	Count    int            `json:"count" doc:"How many recurring payments"`
 }
 
-// ByContract adds up what goes on, by group and currency. The other side of a transfer is not
-// added.
+// ByContract adds up recurring payments by group and currency, without those that have ended or
+// were dismissed. Of transfers, only money out is added.
 func ByContract(all []Recurring) ([]RecurringGroup, error) {
 	out := []RecurringGroup{}
 	for _, r := range all {
@@ -91,7 +91,7 @@ func ByContract(all []Recurring) ([]RecurringGroup, error) {
 	return out, nil
 }
 
-// A RecurringDetail is one recurring payment with its payments.
+// A RecurringDetail adds the list of payments to a recurring payment.
 type RecurringDetail struct { //nolint:revive // the name of the shape in the contract
 	Recurring
 	Paid     money.Total        `json:"paid" doc:"All its payments together; negative is money in"`
@@ -130,7 +130,7 @@ func (p *Payments) Show(ctx context.Context, q pg.Querier, in RecurringRef) (Rec
 	return out, err
 }
 
-// aYearAgo returns what a year cost at the price of a year ago; nil if there was none.
+// aYearAgo returns the yearly amount at the price of a year ago, or nil if the series is younger.
 func (r *Recurring) aYearAgo(ctx context.Context, q pg.Querier) (*money.Total, error) {
 	then, err := pg.Value[pg.Date](ctx, q, `select ((now() at time zone time_zone)::date - interval '1 year')::date
 		from setting`)

@@ -6,7 +6,7 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A contract's group follows from its direction and category, and for the rest from its price.
+// A contract's group follows from its direction and category, and otherwise from its price.
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -39,8 +39,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// Groups are added up by currency, without what has ended or was dismissed. Of transfers the side
-// that pays counts.
+// Groups are added up by currency, without payments that have ended or were dismissed. Of
+// transfers, only money out counts.
 func TestByContract(t *testing.T) {
 	t.Parallel()
 	one := func(group, direction, amount string, currency money.Currency) Recurring {
@@ -79,7 +79,7 @@ func TestByContract(t *testing.T) {
 	}
 }
 
-// One contract has all its payments, what they come to, and its price of a year ago.
+// A contract is shown with all its payments, their sum, and its price of a year ago.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

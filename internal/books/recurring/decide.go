@@ -16,7 +16,8 @@ var definition = journal.Definition{
 	Subject: journal.Pattern, Table: "recurring", Columns: []string{"state", "name", "source"}, Fits: fits,
 }
 
-// fits returns the entries that an agent may not apply, because a person decided.
+// fits returns the entries that do not fit: their series is missing, or a person decided about it
+// and the caller is not a person.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var out []journal.Skipped
 	for _, e := range entries {
@@ -52,7 +53,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, s.payments.again(ctx, tx, ids)
 }
 
-// again has the next sweep look at the forms of these series.
+// again makes the next sweep check these series, by the forms of their wordings (see text.Form).
 func (p *Payments) again(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	type row struct {
 		Account id.ID   `db:"account_id"`
@@ -90,7 +91,7 @@ func (p *Payments) Patch(ctx context.Context, tx pg.Tx, in PatchRecurring) (Recu
 	if err != nil {
 		return was, err
 	}
-	if op.Match(ctx, was) != nil { // as a list and an earlier Patch return it; else as Show does
+	if op.Match(ctx, was) != nil { // the caller may have the version from Show
 		shown, err := p.Show(ctx, tx, RecurringRef{found.ID.String()})
 		if err == nil {
 			err = op.Match(ctx, shown)
@@ -155,8 +156,8 @@ type CreateRecurring struct {
 	Name          *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The household's name for it"`
 }
 
-// Create teaches a series: this transaction comes back with that cadence. The payments before and
-// after it that fit are found at once.
+// Create records that the payment of this transaction comes back with that cadence, and finds the
+// other payments of the series at once.
 func (p *Payments) Create(ctx context.Context, tx pg.Tx, in CreateRecurring) (Recurring, error) {
 	type seed struct {
 		ID      id.ID   `db:"id"`
@@ -167,7 +168,8 @@ func (p *Payments) Create(ctx context.Context, tx pg.Tx, in CreateRecurring) (Re
 		Series  *id.ID  `db:"recurring_id"`
 		Cadence *string `db:"cadence"`
 	}
-	// one sweep at a time: nobody else makes a series of this transaction meanwhile
+	// Sweeps and other callers wait for this lock, so that nobody else creates a series with this
+	// transaction at the same time.
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sweepLock); err != nil {
 		return Recurring{}, err
 	}

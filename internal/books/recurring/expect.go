@@ -13,7 +13,7 @@ type Expected struct {
 	Days []pg.Date
 }
 
-// Kept returns all recurring payments that were not dismissed, with those that have ended.
+// Kept returns all recurring payments that were not dismissed, including those that have ended.
 func Kept(ctx context.Context, q pg.Querier) ([]Recurring, error) {
 	return Matching(ctx, q, ListRecurring{})
 }
@@ -34,9 +34,10 @@ func Expect(ctx context.Context, q pg.Querier, from, until pg.Date) ([]Expected,
 	return out, nil
 }
 
-// Expect returns the days between two days on which the payment should come. If exactly one payment
-// should have come before them, and has not, its day is the first. Of several nobody knows whether
-// they were paid: such an account has no news.
+// Expect returns the days between two days on which the payment is expected. If exactly one payment
+// was expected earlier and has not arrived, the list begins with its day. If several were expected,
+// coffer has no recent data of the account and does not know whether they were paid, so it leaves
+// them out.
 func (r *Recurring) Expect(from, until pg.Date) []pg.Date {
 	var out []pg.Date
 	for n := 0; ; n++ {
@@ -54,14 +55,14 @@ func (r *Recurring) Expect(from, until pg.Date) []pg.Date {
 	}
 }
 
-// expected returns the day of the payment that comes n cadences after the next one. Each month
-// counts from the usual day: a payment due on the 31st comes on 28 February and on 31 March.
+// expected returns the day of the payment n cadences after the next payment. The usual day applies
+// to each month separately: a payment due on the 31st comes on 28 February and on 31 March.
 func (r *Recurring) expected(n int) int {
 	c, next := cadenceNamed(r.Cadence), dayOf(r.NextDate.Time())
 	switch {
 	case !c.long():
 		return next + n*c.days
-	case r.Usual == nil: // every 28 days, or every 30
+	case r.Usual == nil: // for example every 28 or 30 days
 		return next + n*max(c.min, next-dayOf(r.LastDate.Time()))
 	}
 	of := r.NextDate.Time()

@@ -27,8 +27,8 @@ func paid(t *testing.T, days ...string) []Payment {
 	return rows
 }
 
-// The next payment is expected on the usual day, and at the end of shorter months; the ones after it
-// come back to that day.
+// The next payment is expected on the usual day, or at the end of a shorter month. Later payments
+// are expected on the usual day again.
 func TestExpectMonthEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestExpectMonthEnds(t *testing.T) {
 	}
 }
 
-// slowly looks at each day by itself.
+// slowly checks each day separately.
 func slowly(r Recurring, from, until int) []string {
 	next := r.NextDate.Time()
 	comes := func(day int) bool {
@@ -159,7 +159,7 @@ func slowly(r Recurring, from, until int) []string {
 	return out
 }
 
-// series makes up a recurring payment whose next day is near another day.
+// series returns a random recurring payment whose next day is close to the given day.
 func series(r *rand.Rand, near int) Recurring {
 	c := cadences[r.IntN(len(cadences))]
 	usual := 1 + r.IntN(31)
@@ -195,7 +195,8 @@ func TestExpectIsWhatEachDaySays(t *testing.T) {
 	}
 }
 
-// A control: counting on from the day before, instead of from the usual day, is seen.
+// The control: the test notices if days are counted from the day before instead of from the usual
+// day.
 func TestExpectControl(t *testing.T) {
 	t.Parallel()
 	next := date(day(t, "2027-01-31"))
@@ -210,7 +211,8 @@ func TestExpectControl(t *testing.T) {
 	}
 }
 
-// A payment whose last one is filed as a transfer is expected as one.
+// If the last payment of a series was categorized as a transfer, the next one is expected as a
+// transfer.
 func TestExpectTransfers(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

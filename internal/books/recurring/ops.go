@@ -2,7 +2,7 @@ package recurring
 
 import "coffer/internal/platform/op"
 
-// Ops is the menu of recurring payments.
+// Ops returns the operations on recurring payments.
 func (p *Payments) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{

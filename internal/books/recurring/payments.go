@@ -13,10 +13,10 @@ import (
 type Payments struct {
 	db    *pg.DB
 	books *ledger.Books
-	many  int // manyForms; only a test has another
+	many  int // manyForms; tests set a smaller one
 }
 
-// New returns the recurring payments among the transactions of those books.
+// New returns Payments that use those books.
 func New(db *pg.DB, books *ledger.Books) *Payments { return &Payments{db, books, manyForms} }
 
 // Subjects returns the subjects that reverts restore.

@@ -2,17 +2,18 @@ package recurring
 
 import "slices"
 
-// A price is an amount that a series took from a day on.
+// A price is the amount of a series from a day on.
 type price struct {
 	day           int
 	before, after int64
 	provisional   bool // no later payment has repeated it yet
 }
 
-// fixedShare is how many neighbors, in percent, have equal amounts in a series with a fixed one.
+// fixedShare is the smallest share, in percent, of neighboring payments with equal amounts in a
+// series with a fixed price.
 const fixedShare = 60
 
-// fixed reports whether the series has one price at a time.
+// fixed reports whether the series has a fixed price.
 func (s *Series) fixed() bool {
 	equal := 0
 	for i := 1; i < len(s.Rows); i++ {
@@ -23,8 +24,9 @@ func (s *Series) fixed() bool {
 	return equal*100 >= fixedShare*(len(s.Rows)-1)
 }
 
-// prices returns the price changes of a fixed series: new amounts that the next payment repeats,
-// and that of the newest payment, which nothing can repeat yet. A single odd amount is not one.
+// prices returns the price changes of a fixed series. A new amount is a price change if the next
+// payment repeats it, or if it is the amount of the newest payment. A single different amount is
+// not.
 func (s *Series) prices() []price {
 	if !s.fixed() {
 		return nil
@@ -45,8 +47,8 @@ func (s *Series) prices() []price {
 	return out
 }
 
-// amount returns what the next payment will probably be: the last amount, or the median of the last
-// six if amounts vary.
+// amount returns the probable amount of the next payment: the last amount, or the median of the
+// last six if amounts vary.
 func (s *Series) amount() int64 {
 	if s.fixed() {
 		return s.Rows[len(s.Rows)-1].Cents

@@ -66,8 +66,8 @@ type Recurring struct {
 	Primary *string         `json:"-" db:"primary_category"`
 	Prices  []byte          `json:"-" db:"price_changes"`
 	Found   bool            `json:"-" db:"found"`
-	Usual   *int            `json:"-" db:"usual_day"` // of the month
-	Newest  *pg.Date        `json:"-" db:"newest"`    // transaction of the account, but not in the future
+	Usual   *int            `json:"-" db:"usual_day"` // the usual day of the month
+	Newest  *pg.Date        `json:"-" db:"newest"`    // transaction of the account, except in the future
 }
 
 // A PriceChange is a new price of a series.
@@ -99,7 +99,7 @@ const recurringColumns = `
 		and x.deleted_at is null and x.date <= (select (now() at time zone s.time_zone)::date from setting s)
 		order by x.date desc limit 1) n on true`
 
-// settle fills in what follows from the stored record on the day of the call.
+// settle calculates the fields that depend on the stored record and the current day.
 func (r *Recurring) settle() error {
 	r.PriceChanges = []PriceChange{}
 	if err := json.Unmarshal(r.Prices, &r.PriceChanges); err != nil {
@@ -149,7 +149,7 @@ type RecurringList struct { //nolint:revive // the name of the shape in the cont
 	HasMore    bool             `json:"has_more"`
 }
 
-// A Yearly is what a year of recurring payments in one currency comes to.
+// A Yearly sums up a year of recurring payments in one currency.
 type Yearly struct {
 	Currency money.Currency `json:"iso_currency_code"`
 	MoneyIn  money.Total    `json:"money_in"`
@@ -157,7 +157,7 @@ type Yearly struct {
 	Count    int            `json:"count" doc:"How many recurring payments"`
 }
 
-// ByCurrency adds up what goes on, one currency at a time.
+// ByCurrency adds up the recurring payments that go on, for each currency separately.
 func ByCurrency(all []Recurring) ([]Yearly, error) {
 	out := []Yearly{}
 	for _, r := range all {
@@ -183,7 +183,7 @@ func ByCurrency(all []Recurring) ([]Yearly, error) {
 	return out, nil
 }
 
-// SortByYear puts those first that come to most in a year.
+// SortByYear puts the series with the largest yearly amounts first.
 func SortByYear(all []Recurring) {
 	slices.SortStableFunc(all, func(a, b Recurring) int {
 		return absolute(b.YearlyAmount).Cmp(absolute(a.YearlyAmount))
@@ -222,7 +222,7 @@ func (p *Payments) List(ctx context.Context, q pg.Querier, in ListRecurring) (Re
 		if err != nil {
 			return out, err
 		}
-		// The list is short.
+		// The list is short, so the cursor is applied after reading all of it.
 		all = slices.DeleteFunc(all, func(r Recurring) bool { return slices.Compare(r.place(), at) <= 0 })
 	}
 	if len(all) > in.Limit {
@@ -233,8 +233,8 @@ func (p *Payments) List(ctx context.Context, q pg.Querier, in ListRecurring) (Re
 	return out, err
 }
 
-// Matching returns the series that a filter means, sorted. There are at most some thousands, and
-// what has become of them is not stored.
+// Matching returns the series that a filter selects, sorted. There are at most a few thousand.
+// Their status is calculated here, because it is not stored.
 func Matching(ctx context.Context, q pg.Querier, in ListRecurring) ([]Recurring, error) {
 	var account *id.ID
 	if in.AccountID != nil {
@@ -267,12 +267,12 @@ func Matching(ctx context.Context, q pg.Querier, in ListRecurring) ([]Recurring,
 	return all, nil
 }
 
-// WithoutTransfers leaves out transfers within the household: nobody is paid.
+// WithoutTransfers leaves out transfers within the household, because they pay nobody.
 func WithoutTransfers(all []Recurring) []Recurring {
 	return slices.DeleteFunc(all, func(r Recurring) bool { return r.Transfer })
 }
 
-// changed returns when the price changed last; zero if it never did.
+// changed returns the time of the last price change, or zero.
 func (r *Recurring) changed() time.Time {
 	if len(r.PriceChanges) == 0 {
 		return time.Time{}
@@ -303,7 +303,7 @@ func (p *Payments) Get(ctx context.Context, q pg.Querier, in RecurringRef) (Recu
 	return r, err
 }
 
-// errFull is the error if there is no room for another series.
+// errFull returns the error for a household that cannot have another series.
 func errFull() error {
 	return errs.New(errs.Conflict, "limit of %d recurring payments reached", mostSeries)
 }

@@ -10,36 +10,38 @@ import (
 )
 
 // A Payment is a posted transaction as the detection of recurring payments sees it. Excluded
-// transactions and parts of splits are not among them. Transfers between the household's accounts
-// are: a card's bill or a standing order moves the balances ahead, whether or not somebody
+// transactions and parts of splits are left out. Transfers between the household's accounts are
+// included: a card's bill or a standing order changes future balances, whether or not somebody
 // confirmed the link.
 type Payment struct {
 	ID    id.ID
-	Day   int    // since 1970
-	Cents int64  // without its sign: the group has that
-	Form  id.Key // of its wording
-	Party id.Key // its counterparty, else its payee
+	Day   int    // days since 1970
+	Cents int64  // without a sign, because the group has the direction
+	Form  id.Key // the form of its wording
+	Party id.Key // the key of its counterparty, or else of its payee
 }
 
-// A Group is the payments that can be one series: those of an account, a currency and a direction.
+// A Group identifies the payments that can be in one series: those of one account, currency and
+// direction.
 type Group struct {
 	Account  id.ID
 	Currency string
 	Out      bool // money out
 }
 
-// A Series is payments that come back regularly, oldest first. All are of one party.
+// A Series is a list of payments that come back regularly, oldest first. All are to or from one
+// party.
 type Series struct {
 	Group
 	Cadence string
 	Rows    []Payment
 	Party   id.Key
-	Seed    *id.ID // the transaction that a person named, if somebody taught this series
+	Seed    *id.ID // for a series that a person taught, the transaction that the person named
 
 	cadence *cadence
 }
 
-// A Seed is what a person taught: this payment comes back with that cadence.
+// A Seed is what a person taught: the payment of this transaction comes back with that cadence.
 type Seed struct {
 	Transaction id.ID
 	Cadence     string
@@ -53,13 +55,13 @@ func (g Group) Find(rows []Payment, seeds []Seed) []Series {
 
 func (g Group) detector() detector { return detector{Group: g, chains: true, fewest: 3, alike: 115} }
 
-// A detector finds series. Its settings are those of the contract; tests turn them to show what
-// each is good for.
+// A detector finds series. Its settings are always the same; tests change them to show the effect
+// of each.
 type detector struct {
 	Group
-	chains bool  // look for chains of one amount
-	fewest int   // payments that make a series
-	alike  int64 // percent of the smallest of them that the largest may be
+	chains bool  // look for chains of equal amounts
+	fewest int   // the smallest number of payments in a series
+	alike  int64 // the largest payment may be this percentage of the smallest
 }
 
 func (d detector) find(rows []Payment, seeds []Seed) []Series {
@@ -71,9 +73,9 @@ func (d detector) find(rows []Payment, seeds []Seed) []Series {
 	return join(found)
 }
 
-// byForms divides payments by their form, in the order of forms. A sweep of all accounts divides
-// every transaction: to count how many each form has and to put them in place takes a fraction of
-// the time of sorting them.
+// byForms divides payments by their form and sorts the groups by form. A sweep of all accounts
+// divides every transaction. Counting each form's payments and putting them in place is
+// several times faster than sorting them.
 func byForms(rows []Payment) [][]Payment {
 	counts := map[id.Key]int{}
 	for i := range rows {
@@ -93,7 +95,7 @@ func byForms(rows []Payment) [][]Payment {
 	return out
 }
 
-// byForm and byDay stop at the first difference: a sweep of all accounts sorts every transaction,
+// byForm and byDay stop at the first difference. A sweep of all accounts sorts every transaction,
 // and cmp.Or would compare all fields each time.
 func byForm(a, b Payment) int {
 	if a.Form != b.Form {
@@ -112,8 +114,8 @@ func byDay(a, b Payment) int {
 	return bytes.Compare(a.ID[:], b.ID[:])
 }
 
-// ofForm returns the series of one form: those that were taught first, then all that is left as one
-// series, else its chains.
+// ofForm returns the series of one form. First come the series that people taught. Then all other
+// payments are one series if they come back regularly; otherwise ofForm looks for chains.
 func (d detector) ofForm(rows []Payment, seeds []Seed) []Series {
 	var out []Series
 	for _, s := range seeds {
@@ -142,7 +144,8 @@ func (d detector) series(c *cadence, rows []Payment) Series {
 	return Series{Group: d.Group, Cadence: c.name, cadence: c, Rows: rows, Party: party(rows)}
 }
 
-// party returns the party of most payments; of several, the one with the smallest key.
+// party returns the party of most payments. If several parties have equally many, it returns the
+// one with the smallest key.
 func party(rows []Payment) id.Key {
 	counts := map[id.Key]int{}
 	for _, r := range rows {
@@ -157,8 +160,8 @@ func party(rows []Payment) id.Key {
 	return best
 }
 
-// regular returns the cadence of payments that as a whole come back regularly, or nil. The fewer
-// there are, the more alike they must be.
+// regular returns the cadence of payments that all together come back regularly, or nil. The fewer
+// payments there are, the smaller the differences may be.
 func (d detector) regular(rows []Payment) *cadence {
 	n := len(rows)
 	if n < d.fewest {
@@ -169,7 +172,7 @@ func (d detector) regular(rows []Payment) *cadence {
 	for _, r := range rows {
 		smallest, largest = min(smallest, r.Cents), max(largest, r.Cents)
 	}
-	// largest <= limit percent of smallest
+	// The largest amount must be at most this percentage of the smallest.
 	within := func(limit int64) bool { return largest*100 <= smallest*limit }
 	var ok bool
 	switch {
@@ -194,11 +197,12 @@ func (d detector) regular(rows []Payment) *cadence {
 	return c
 }
 
-// A chain is payments of one amount that come back regularly among others.
+// fewestOfChain is the smallest number of payments in a chain. A chain consists of payments of one
+// amount that come back regularly among others.
 const fewestOfChain = 4
 
-// byAmount returns the chains of equal amounts, each grown by the payments before and after it
-// whose price was another one. This finds several contracts that have the same wording, among
+// byAmount returns the chains of equal amounts. Each chain then grows by earlier and later payments
+// with another price. This finds several contracts with the same wording, and contracts among
 // purchases.
 func (d detector) byAmount(rows []Payment) []Series {
 	byCents := map[int64][]Payment{}
@@ -230,7 +234,7 @@ func (d detector) byAmount(rows []Payment) []Series {
 	used := newSet()
 	var out []Series
 	for _, c := range all {
-		// A longer one may have grown into this one.
+		// A longer chain may have taken some of these payments.
 		if c = judge(used.without(c.rows)); c == nil {
 			continue
 		}
@@ -242,8 +246,8 @@ func (d detector) byAmount(rows []Payment) []Series {
 	return out
 }
 
-// grow adds payments at both ends of a chain, as long as one is there at cadence distance and
-// within 30 percent. pick chooses among several, or gives up.
+// grow adds payments at both ends of a chain, as long as there is one at cadence distance whose
+// amount differs by at most 30 percent. If there are several, pick chooses one or none.
 func (c *cadence) grow(chain, rows []Payment, used set, pick func(c *cadence, end Payment, found []Payment) int,
 ) []Payment {
 	for _, on := range []bool{true, false} {
@@ -278,10 +282,12 @@ func (c *cadence) grow(chain, rows []Payment, used set, pick func(c *cadence, en
 	return chain
 }
 
-// similar reports whether a price may have become another: they are within 30 percent.
+// similar reports whether one price may be the successor of the other: they differ by at most 30
+// percent.
 func similar(a, b int64) bool { return 7*b <= 10*a && 10*a <= 13*b }
 
-// theOne picks the only payment, or the only one of the same amount.
+// theOne picks the only payment with the same amount as the end of the chain, or else the only
+// payment.
 func theOne(_ *cadence, end Payment, found []Payment) int {
 	one, equal := -1, -1
 	for i, r := range found {
@@ -299,8 +305,8 @@ func theOne(_ *cadence, end Payment, found []Payment) int {
 	return max(one, equal)
 }
 
-// nearest picks the payment with the nearest amount, and of those the one nearest to the day that
-// the cadence expects: a person said that there is one.
+// nearest picks the payment with the nearest amount, and among those the one nearest to the
+// expected day. It always picks one, because a person said that the payment comes back.
 func nearest(c *cadence, end Payment, found []Payment) int {
 	best := -1
 	late := func(r Payment) int { return distance(distance(r.Day, end.Day), c.days) }
@@ -312,8 +318,8 @@ func nearest(c *cadence, end Payment, found []Payment) int {
 	return best
 }
 
-// join makes one series of those of one party and cadence of which one begins when the other should
-// have gone on: the wording changed.
+// join combines series of the same party and cadence if one begins when the next payment of the
+// other is expected. This happens when the bank's wording changes.
 func join(found []Series) []Series {
 	slices.SortFunc(found, func(a, b Series) int {
 		x, y := a.Rows[0], b.Rows[0]
@@ -348,7 +354,7 @@ func join(found []Series) []Series {
 // off returns the difference of two amounts.
 func off(a, b Payment) int64 { return max(a.Cents-b.Cents, b.Cents-a.Cents) }
 
-// A set is payments, by id.
+// A set holds the ids of payments.
 type set map[id.ID]bool
 
 func newSet(rows ...Payment) set {

@@ -14,9 +14,9 @@ func hard(seed uint64) *household.Household {
 	return household.New(household.Options{Seed: seed, Transactions: 7_000, Contracts: true})
 }
 
-// Of ordinary households nearly all contracts are found and hardly anything else, and every price
-// change with its day and both amounts. A rent every quarter, of another amount each time, is not a
-// contract of the generator, but looks like one.
+// In ordinary households, the detector finds nearly all contracts and hardly anything else, and
+// every price change with its day and both amounts. It also takes a quarterly rent with a different
+// amount each time for a contract, but the generator does not.
 func TestSeriesOfHouseholds(t *testing.T) {
 	t.Parallel()
 	var s score
@@ -29,8 +29,8 @@ func TestSeriesOfHouseholds(t *testing.T) {
 	}
 }
 
-// scoreHard judges hard households by those contracts that are hard to recognize. Households also
-// have all others, as they have purchases.
+// scoreHard measures how many of the contracts that are hard to recognize are found. The households
+// also have easy contracts and purchases.
 func scoreHard(n uint64, turn func(*detector)) *score {
 	s := &score{from: 1000}
 	for seed := range n {
@@ -52,7 +52,8 @@ func TestSeriesOfHardHouseholds(t *testing.T) {
 	}
 }
 
-// Chains of one amount find contracts that share a wording; without them many are missing.
+// Chains of equal amounts find contracts with the same wording. Without them, the detector misses
+// many contracts.
 func TestSeriesWithoutChains(t *testing.T) {
 	t.Parallel()
 	if s := scoreHard(6, func(d *detector) { d.chains = false }); s.recall() > 0.75 {
@@ -60,8 +61,8 @@ func TestSeriesWithoutChains(t *testing.T) {
 	}
 }
 
-// Two payments are no evidence: with them every third series of ordinary households would be
-// invented.
+// Two payments are not enough. If they were, nearly every third series of ordinary households would
+// be false.
 func TestSeriesOfTwo(t *testing.T) {
 	t.Parallel()
 	var s score

@@ -12,10 +12,10 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostSeries is how many series a household can have. Beyond them no new ones are proposed.
+// mostSeries is the largest number of series of a household. Beyond it, new series are not stored.
 const mostSeries = 2000
 
-// store gives each series that was found its record, and writes what differs.
+// store assigns each series that was found to its record, and writes the differences.
 func (a *accountSweep) store(ctx context.Context, tx pg.Tx) error {
 	var known []stored
 	var deleted []id.ID
@@ -61,7 +61,7 @@ func (a *accountSweep) store(ctx context.Context, tx pg.Tx) error {
 		where id = any($1) and found`, ended); err != nil {
 		return err
 	}
-	// A series that was taught and then reverted has no transactions.
+	// A series whose creation was reverted has no transactions.
 	if _, err := pg.Exec(ctx, tx, `delete from recurring_row where recurring_id = any($1)`, deleted); err != nil {
 		return err
 	}
@@ -78,20 +78,21 @@ func (a *accountSweep) store(ctx context.Context, tx pg.Tx) error {
 // decision can be undone.
 func forget(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
-		with said as (
+		with decided as (
 			update recurring r set found = false, deleted_at = clock_timestamp(), updated_at = clock_timestamp()
 			where id = any($1) and exists (select from entry e where e.subject_id = r.id) returning id),
-		unlinked as (delete from recurring_row where recurring_id in (select id from said))
-		delete from recurring where id = any($1) and id not in (select id from said)`, ids)
+		unlinked as (delete from recurring_row where recurring_id in (select id from decided))
+		delete from recurring where id = any($1) and id not in (select id from decided)`, ids)
 	return err
 }
 
-// assign returns for each series the record that it continues: the record that was taught so, else
-// the one that shares most transactions with it, the older of two.
+// assign returns for each series the record that it continues, or nil. A taught series continues
+// its own record. Every other series continues the record with which it shares most transactions,
+// or the older one if two share equally many.
 func assign(found []Series, known []stored) []*id.ID {
 	out := make([]*id.ID, len(found))
 	taken := map[id.ID]bool{}
-	of := map[id.ID]int{} // the record of a transaction, by its place
+	of := map[id.ID]int{} // for each transaction, the index of its record
 	for i, k := range known {
 		for _, u := range k.Rows {
 			of[u] = i
@@ -145,7 +146,7 @@ func (s *Series) direction() string {
 	return "in"
 }
 
-// forms returns the forms of the series, in their order.
+// forms returns the distinct forms of the series, sorted.
 func (s *Series) forms() []int64 {
 	out := make([]int64, 0, 1)
 	for _, r := range s.Rows {
@@ -155,7 +156,7 @@ func (s *Series) forms() []int64 {
 	return slices.Compact(out)
 }
 
-// A computed is what a series says, as it is stored.
+// A computed is a series in the form in which it is stored.
 type computed struct {
 	ID           id.ID         `json:"id"`
 	ShortID      string        `json:"short_id"`
@@ -217,7 +218,7 @@ func (s *Series) computed() (computed, error) {
 	return c, err
 }
 
-// percent returns how much larger an amount is than another, rounded.
+// percent returns by how many percent the amount changed, rounded.
 func percent(before, after int64) int64 {
 	half := before
 	if after < before {
@@ -228,12 +229,13 @@ func percent(before, after int64) int64 {
 
 func date(day int) pg.Date { return pg.Day(dateOf(day)) }
 
-// transferOf is how many of the latest payments decide whether a series is a transfer: the other
-// side of the very last may not have arrived yet, and the first may be older than the other
-// account.
+// transferOf is the number of latest payments that decide whether a series is a transfer. One
+// payment is not enough: the other side of the latest one may not have arrived yet. Older payments
+// may be from before the other account was added.
 const transferOf = 3
 
-// recordset reads printed ones, with whether most of the latest payments are linked as transfers.
+// recordset reads the series from JSON, and calculates whether most of the latest payments are
+// linked as transfers.
 const recordset = `jsonb_to_recordset($1::text::jsonb) v (id uuid, short_id text, account_id uuid, currency text,
 	direction text, cadence text, party bigint, forms bigint[], fixed boolean, amount numeric(12,2), first_date date,
 	last_date date, last_id uuid, newest uuid[], next_date date, usual_day smallint, occurrences integer, sure boolean,
@@ -267,7 +269,7 @@ func update(ctx context.Context, tx pg.Tx, list []computed) error {
 	return err
 }
 
-// insert makes the records of new series, as many as there is room for.
+// insert creates the records of new series, up to the limit of the household.
 func (a *accountSweep) insert(ctx context.Context, tx pg.Tx, list []computed) error {
 	if len(list) == 0 {
 		return nil
@@ -301,7 +303,7 @@ func (a *accountSweep) insert(ctx context.Context, tx pg.Tx, list []computed) er
 	})
 }
 
-// link stores which transactions the series have.
+// link stores which transactions belong to the series.
 func link(ctx context.Context, tx pg.Tx, list []computed) error {
 	var records, rows, of []id.ID
 	for _, c := range list {

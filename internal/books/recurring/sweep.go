@@ -18,15 +18,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// AfterSync looks for recurring payments in what a sync or an import brought, as its last step.
+// AfterSync looks for recurring payments among new transactions, as the last step of a sync or an
+// import.
 func (p *Payments) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 	return run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
 		return job.Step{}, p.Sweep(ctx, tx)
 	})
 }
 
-// Tasks returns the timed work of recurring payments: changes outside of syncs, such as a link or
-// a revert, are swept a minute later.
+// Tasks returns the timed work of recurring payments. Changes outside of syncs, such as a link or a
+// revert, are swept a minute later.
 func (p *Payments) Tasks() []schedule.Task {
 	return []schedule.Task{{
 		Name: "pattern", Fault: "recurring payments not updated",
@@ -42,11 +43,12 @@ func (p *Payments) Tasks() []schedule.Task {
 	}}
 }
 
-// sweepLock is held by the one sweep that runs, on whatever server.
+// sweepLock is the key of the advisory lock that lets only one sweep run at a time, on any server.
 const sweepLock = 0x72656375
 
 // Sweep looks for recurring payments among the transactions that were written, changed, deleted or
-// restored since the last sweep, and stores what differs. If there are none, it reads nothing.
+// restored since the last sweep, and stores the differences. If there are no such transactions, it
+// reads nothing.
 func (p *Payments) Sweep(ctx context.Context, tx pg.Tx) error {
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sweepLock); err != nil {
 		return err
@@ -55,12 +57,12 @@ func (p *Payments) Sweep(ctx context.Context, tx pg.Tx) error {
 	if err != nil || len(forms) == 0 {
 		return err
 	}
-	// After a large import every transaction is read, which can take longer than a request's
-	// statement may.
+	// After a large import, every transaction is read. That can take longer than the normal limit
+	// of a statement.
 	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '15min', true)`); err != nil {
 		return err
 	}
-	// One account at a time, so that only its payments are in memory.
+	// Handle one account at a time, so that only its payments are in memory.
 	byAccount := func(a, b ledger.Form) int { return a.AccountID.Compare(b.AccountID) }
 	slices.SortFunc(forms, byAccount)
 	known := &Wordings{}
@@ -83,8 +85,8 @@ func (p *Payments) Sweep(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// TakeSwept reports whether a sweep ran since it was last called, so that findings are to be
-// counted again. No sweep runs from then on until the transaction ends.
+// TakeSwept reports whether a sweep ran since the last call, so that findings must be counted
+// again. No sweep can run until the transaction ends.
 func TakeSwept(ctx context.Context, tx pg.Tx) (bool, error) {
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sweepLock); err != nil {
 		return false, err
@@ -93,22 +95,22 @@ func TakeSwept(ctx context.Context, tx pg.Tx) (bool, error) {
 	return n > 0, err
 }
 
-// An accountSweep looks at some forms of one account.
+// An accountSweep checks some forms of one account.
 type accountSweep struct {
 	account  id.ID
-	forms    map[id.Key]bool // to look at; true once their payments are read
-	many     int             // forms, from which on the whole account is read
+	forms    map[id.Key]bool // the forms to check; true once their payments are read
+	many     int             // the number of forms from which on the whole account is read
 	wordings *Wordings
 	rows     map[Group]*[]Payment
 	known    []stored
 	found    []Series
 }
 
-// Wordings are the form and the payee of each wording. A sweep that reads whole accounts reads them
-// once, because joining them to each account takes longer.
+// Wordings holds the form and the payee of each wording. A sweep that reads whole accounts reads
+// the wordings once, because joining them for each account takes longer.
 type Wordings struct{ Of map[int32][2]id.Key }
 
-// Read reads them, unless that was done.
+// Read reads the wordings, unless they were read already.
 func (w *Wordings) Read(ctx context.Context, q pg.Querier) error {
 	if w.Of != nil {
 		return nil
@@ -127,7 +129,7 @@ func (w *Wordings) Read(ctx context.Context, q pg.Querier) error {
 	return err
 }
 
-// A stored is a series as it is stored.
+// A stored is the record of a series.
 type stored struct {
 	ID        id.ID   `db:"id"`
 	Currency  string  `db:"currency"`
@@ -164,8 +166,8 @@ func (a *accountSweep) run(ctx context.Context, tx pg.Tx) error {
 	return a.store(ctx, tx)
 }
 
-// manyForms is the number of forms from which on all payments of the account are read: going from
-// each form to its payments would take longer.
+// manyForms is the number of forms from which on all payments of the account are read. For so many
+// forms, looking up each form's payments takes longer.
 const manyForms = 1000
 
 const (
@@ -173,7 +175,8 @@ const (
 		from transaction t
 		where t.account_id = $1 and t.deleted_at is null and not t.pending and not t.excluded
 			and ` + journal.BankRow + ` and t.amount <> 0`
-	// offset 0 leaves no choice: from a form to its wordings, and from those to their transactions.
+	// "offset 0" forces the plan: from a form to its wordings, and from those to their
+	// transactions.
 	ofForms = `select t.id, t.currency, t.date - date '1970-01-01', t.amount, t.counterparty_id, d.form,
 		coalesce(d.payee, d.form)
 		from unnest($2::bigint[]) f (form) cross join lateral (
@@ -210,7 +213,7 @@ func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 		return fmt.Errorf("read payments: %w", err)
 	}
 	defer rows.Close()
-	keys := map[id.ID]id.Key{} // of counterparties
+	keys := map[id.ID]id.Key{} // the keys of counterparties
 	binary := pg.IsBinary(rows.FieldDescriptions())
 	into, at := (*[]Payment)(nil), Group{}
 	for rows.Next() {
@@ -220,7 +223,7 @@ func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 		}
 		if whole {
 			of, known := a.wordings.Of[r.wording]
-			if !known { // newer than the wordings: its form is noted for the next sweep
+			if !known { // newer than the wordings; its form is recorded for the next sweep
 				continue
 			}
 			r.Form, r.Party = of[0], of[1]
@@ -237,7 +240,7 @@ func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 			r.Party = k
 		}
 		g := Group{Account: a.account, Currency: r.currency, Out: r.Cents > 0}
-		if into == nil || g != at { // most rows are of the group of the one before
+		if into == nil || g != at { // most rows belong to the same group as the row before
 			if a.rows[g] == nil {
 				a.rows[g] = new([]Payment)
 			}
@@ -252,7 +255,7 @@ func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
 	return rows.Err()
 }
 
-// A readRow is a payment as it is read.
+// A readRow is a payment together with the columns that determine its group and keys.
 type readRow struct {
 	Payment
 	currency     string
@@ -260,9 +263,9 @@ type readRow struct {
 	counterparty *id.ID
 }
 
-// readPayment reads a row of ofForms, or with whole of ofAccount. A sweep of all accounts reads
-// every transaction, for which the driver's way takes longer than all else, so the wire's own form
-// is read where it is to be had.
+// readPayment reads a row of ofForms, or of ofAccount if whole is set. A sweep of all accounts
+// reads every transaction, and the driver's scan would take longer than everything else. So it
+// decodes the binary wire format if the rows have it.
 func readPayment(rows pgx.Rows, binary, whole bool) (p readRow, err error) {
 	if !binary {
 		var amount money.Amount
@@ -289,7 +292,7 @@ func readPayment(rows pgx.Rows, binary, whole bool) (p readRow, err error) {
 	return p, err
 }
 
-// find looks for series in what was read.
+// find looks for series among the payments that were read.
 func (a *accountSweep) find() {
 	var seeds []Seed
 	for _, k := range a.known {
@@ -301,15 +304,15 @@ func (a *accountSweep) find() {
 	for g, rows := range a.rows {
 		a.found = append(a.found, g.Find(*rows, seeds)...)
 	}
-	// Maps have no order, and new records are made in this one.
+	// Maps have no order, and new records are created in the order of this list.
 	slices.SortFunc(a.found, func(x, y Series) int {
 		return cmp.Or(cmp.Compare(len(y.Rows), len(x.Rows)), byDay(x.Rows[0], y.Rows[0]))
 	})
 }
 
-// widen adds the forms of stored series that may belong together with those found or that lost a
-// form, and reports whether there are any. A series depends on all forms of its party that have
-// one.
+// widen adds the forms of stored series that may belong to those found, and reports whether there
+// are any new ones. These are series of the same party, and series with a form that is being
+// checked. A series depends on all forms of its party.
 func (a *accountSweep) widen() bool {
 	parties := map[id.Key]bool{}
 	for _, f := range a.found {

@@ -21,7 +21,7 @@ import (
 type house struct {
 	*Payments
 	t      *testing.T
-	silent bool // nobody says what was written
+	silent bool // changes are not recorded
 }
 
 func newHouse(t *testing.T) *house {
@@ -64,7 +64,7 @@ func (h *house) merge(rows ...ledger.Incoming) {
 	})
 }
 
-// payment is a row of an account on a day since 2024.
+// payment returns a row of an account. Days count from the beginning of 2024.
 func payment(account id.ID, key, name, merchant string, day int, cents int64) ledger.Incoming {
 	amount, err := money.FromCents(cents)
 	if err != nil {
@@ -76,7 +76,7 @@ func payment(account id.ID, key, name, merchant string, day int, cents int64) le
 	}
 }
 
-// series prints what is stored of an account, without ids of records.
+// series returns the stored series of an account as text, without the ids of records.
 func (h *house) series(account id.ID) []string {
 	h.t.Helper()
 	out, err := pg.Values[string](h.t.Context(), h.db, `
@@ -92,14 +92,14 @@ func (h *house) series(account id.ID) []string {
 	return out
 }
 
-// everything notes all forms of an account.
+// everything records all forms of an account, so that the next sweep checks them.
 func (h *house) everything(account id.ID) {
 	h.t.Helper()
 	h.exec(`insert into form_due (account_id, form) select distinct t.account_id, d.form from transaction t
 		join descriptor d on d.id = t.descriptor_id where t.account_id = $1`, account)
 }
 
-// history writes random payments of contracts, and changes them at random, with sweeps between.
+// history writes random payments of contracts and changes them at random, with sweeps in between.
 func (h *house) history(dice *rand.Rand, account, shop id.ID) {
 	type contract struct {
 		name, merchant   string
@@ -116,7 +116,7 @@ func (h *house) history(dice *rand.Rand, account, shop id.ID) {
 		c := contract{fmt.Sprintf("WORDING %c", 'A'+rune(i)), merchant, int64(500 + 100*dice.IntN(5)), dice.IntN(60), days, 0}
 		c.last = c.from + days*(3+dice.IntN(8))
 		all = append(all, c)
-		if dice.IntN(2) == 0 { // it goes on under another wording
+		if dice.IntN(2) == 0 { // the contract continues with another wording
 			c.name, c.from = c.name+" NEU", c.last+days
 			c.last = c.from + days*(3+dice.IntN(5))
 			all = append(all, c)
@@ -139,8 +139,8 @@ func (h *house) history(dice *rand.Rand, account, shop id.ID) {
 		rows = rows[n:]
 		some := `id in (select id from transaction where account_id = $1 order by md5(provider_id || $2) limit 3)`
 		salt := fmt.Sprint(dice.Uint64())
-		// As the ledger does: what is written is noted by the same transaction, with its forms before and
-		// after. A sweep between them would take the forms from before too early.
+		// As in the ledger, the same database transaction records the forms before and after a
+		// change. A sweep in between would take the old forms too early.
 		change := func(set string, more ...any) {
 			h.do(func(ctx context.Context, tx pg.Tx) error {
 				note := func() error {
@@ -187,8 +187,8 @@ func (h *house) history(dice *rand.Rand, account, shop id.ID) {
 	h.sweep()
 }
 
-// Whatever happens to transactions, in whatever order and with however many sweeps between, by
-// whichever server, the series are those that one sweep over everything finds.
+// The stored series are the same as those that one sweep over all transactions finds. This must
+// hold for any changes in any order, with any number of sweeps by any server.
 func TestSweepsFindWhatOneFinds(t *testing.T) {
 	t.Parallel()
 	histories := uint64(100)
@@ -203,7 +203,7 @@ func TestSweepsFindWhatOneFinds(t *testing.T) {
 		t.Run("server", func(t *testing.T) {
 			t.Parallel()
 			h := &house{Payments: New(h.db, h.books), t: t}
-			if server == 0 { // each time all of the account
+			if server == 0 { // this server always reads whole accounts
 				h.many = 0
 			}
 			found, joined := 0, 0
@@ -220,7 +220,7 @@ func TestSweepsFindWhatOneFinds(t *testing.T) {
 					t.Fatal(err)
 				}
 				found, joined = found+len(got), joined+n
-				h.exec(`delete from recurring where account_id = $1`, account) // a household has room for 2,000
+				h.exec(`delete from recurring where account_id = $1`, account) // a household can only have 2,000 series
 			}
 			if found < int(histories)/servers || joined == 0 {
 				t.Errorf("there is hardly anything to find: %d series, %d of several wordings", found, joined)
@@ -229,7 +229,7 @@ func TestSweepsFindWhatOneFinds(t *testing.T) {
 	}
 }
 
-// whole finds everything in an account again, from nothing.
+// whole deletes the series of an account and finds them again with one sweep.
 func (h *house) whole(account id.ID) []string {
 	h.exec(`delete from recurring where account_id = $1`, account)
 	h.everything(account)
@@ -237,7 +237,7 @@ func (h *house) whole(account id.ID) []string {
 	return h.series(account)
 }
 
-// If what changes were not noted, sweeps would miss it.
+// The control: if changes are not recorded, sweeps miss them.
 func TestSweepsNeedNotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -254,7 +254,7 @@ func TestSweepsNeedNotes(t *testing.T) {
 	t.Error("20 histories went well without notes")
 }
 
-// only returns the one series of an account.
+// only returns the only series of an account.
 func (h *house) only(account id.ID) Recurring {
 	h.t.Helper()
 	list, err := h.List(h.t.Context(), h.db, ListRecurring{
@@ -274,7 +274,7 @@ func (h *house) say(one Recurring, state string) {
 	})
 }
 
-// monthly are payments of a contract from one month to another.
+// monthly returns payments of a contract from one month to another.
 func monthly(account id.ID, name string, from, to int, cents int64) []ledger.Incoming {
 	var rows []ledger.Incoming
 	for k := from; k < to; k++ {
@@ -283,8 +283,8 @@ func monthly(account id.ID, name string, from, to int, cents int64) []ledger.Inc
 	return rows
 }
 
-// A series keeps its record while it goes on; without transactions only a decision keeps it, and what
-// was dismissed is not proposed again.
+// A series keeps its record while it continues. Without transactions, only a decision keeps the
+// record. A dismissed series is not proposed again.
 func TestRecordsStay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -335,7 +335,8 @@ func TestRecordsStay(t *testing.T) {
 	if got := h.only(account); got.ID == third.ID || got.Occurrences != 8 {
 		t.Errorf("it is not proposed: %+v", got)
 	}
-	// A decision about the removed series can be undone, even long after its transactions are gone.
+	// A decision about the removed series can be undone, even long after its transactions were
+	// deleted.
 	said, err := pg.Values[string](t.Context(), h.db, `select id::text from change order by seq desc limit 1`)
 	if err != nil || len(said) != 1 {
 		t.Fatal(said, err)
@@ -354,13 +355,12 @@ func TestRecordsStay(t *testing.T) {
 	}
 }
 
-// A person can teach a series that does not follow from amounts and days, and one transaction is
-// enough.
+// A person can teach a series with irregular amounts and days. One transaction is enough.
 func TestTeach(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	account := h.account()
-	for year := range 3 { // three policies of one insurer, all a year apart, each dearer every year
+	for year := range 3 { // three policies of one insurer, each a year apart and more expensive every year
 		for policy, cents := range []int64{10000, 10400, 21000} {
 			h.merge(payment(account, fmt.Sprint(year, policy), "INSURANCE PREMIUM", "Insurer", 365*year+policy,
 				cents+int64(year)*100))

@@ -7,8 +7,8 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// Without anything to look at a task sleeps, and with it not: a query without a row would be an
-// error that every server logs every second.
+// A task sleeps if there is nothing to do, and does not sleep if there is. An error in its query
+// would be logged by every server every second.
 func TestTasksSleep(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

@@ -12,14 +12,14 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A score counts what a detector found in households of which the truth is known.
+// A score counts what a detector found in households with known contracts.
 type score struct {
-	found, right     int // series, and those of which nine tenths are of one contract
-	contracts, hit   int // contracts, and those of which four fifths are in one series
-	changes, invited int // price changes that are there, and that were found but are not there
-	missed           int // price changes of found contracts that were not found
+	found, right     int // series found, and those with nine tenths of their payments from one contract
+	contracts, hit   int // contracts, and those with four fifths of their payments in one series
+	changes, invited int // real price changes, and found ones that are not real
+	missed           int // real price changes of found contracts that were not found
 	provisional      int
-	from             int // the lowest number of a contract that counts
+	from             int // contracts with lower numbers are not counted
 	wrong            map[string]int
 	lost             map[string]int
 }
@@ -32,14 +32,14 @@ func (s *score) String() string {
 		s.precision(), s.found, s.recall(), s.contracts, s.changes, s.missed, s.invited, s.provisional)
 }
 
-// A known payment is one of which the contract is known.
+// A known is a payment whose contract is known.
 type known struct {
 	Payment
 	series int
 	name   string
 }
 
-// payments returns a household's payments by group, as the sweep would read them.
+// payments returns a household's payments by group, in the form in which a sweep reads them.
 func payments(h *household.Household) map[Group][]known {
 	accounts := make([]id.ID, len(h.Accounts))
 	for i := range accounts {
@@ -80,13 +80,13 @@ func payments(h *household.Household) map[Group][]known {
 	return out
 }
 
-// judge compares what the detector finds in a household with the truth.
+// judge compares the detector's series of a household with the true contracts.
 func (s *score) judge(h *household.Household, turn func(*detector)) {
 	if s.wrong == nil {
 		s.wrong, s.lost = map[string]int{}, map[string]int{}
 	}
 	truth := map[int][]known{}
-	most := map[int]int{} // rows of the contract in one series
+	most := map[int]int{} // the most payments of each contract in one series
 	best := map[int]*Series{}
 	groups := payments(h)
 	for g, rows := range groups {
@@ -143,7 +143,7 @@ func (s *score) prices(rows []known, found *Series) {
 		amounts[r.Cents] = true
 	}
 	want := map[price]bool{}
-	if len(amounts)*3 <= len(rows) { // else it is paid by use
+	if len(amounts)*3 <= len(rows) { // otherwise it is paid by usage
 		type run struct {
 			day, length int
 			cents       int64

@@ -11,7 +11,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// Lists are whole whatever part of them is read at one time, and go on behind any report.
+// A list is complete, however many reports are read at a time, and it can continue after any
+// report.
 func TestListGoesOn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

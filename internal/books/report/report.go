@@ -14,13 +14,13 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Reports are those of one household.
+// Reports are the reports of one household.
 type Reports struct{}
 
-// New returns the Reports over those books.
+// New returns Reports.
 func New() *Reports { return &Reports{} }
 
-// Ops is report's menu.
+// Ops returns the operations on reports.
 func (r *Reports) Ops() []*op.Op {
 	return []*op.Op{
 		op.Streaming(op.Spec{
@@ -55,7 +55,7 @@ func (r *Reports) Ops() []*op.Op {
 	}
 }
 
-// A Report is what someone wrote for the household.
+// A Report is a text that someone wrote for the household.
 type Report struct {
 	ID         id.ID          `json:"id" db:"id"`
 	ShortID    string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -78,15 +78,14 @@ type ListReports struct {
 	Limit  *int    `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return only this many of the newest; all if omitted" agent:"-"`
 }
 
-// few is how many reports are read at one time: each may have some hundred kB.
+// few is the number of reports that are read at a time. Each may have some hundred kB.
 const few = 4
 
-// listed is the condition of a list: whether reports were read, of which kind, older than which
-// one.
+// listed is the condition of a list: unread or read, a kind, and older than a report.
 const listed = `where deleted_at is null and ($1::boolean is null or (read_at is null) = $1)
 	and ($2::text is null or kind = $2) and ($3::uuid is null or id < $3)`
 
-// older is the report that those asked for must be older than; nil for none.
+// older returns the report that Before names, or nil if it names none.
 func (in ListReports) older(ctx context.Context, q pg.Querier) (*id.ID, error) {
 	if in.Before == nil {
 		return nil, nil //nolint:nilnil // there is none, which is not an error
@@ -96,7 +95,7 @@ func (in ListReports) older(ctx context.Context, q pg.Querier) (*id.ID, error) {
 	return &last, pg.Named(err, "before", "report", "{report.list} lists them")
 }
 
-// Each hands the reports over, newest first.
+// Each calls each for every report, newest first.
 func (r *Reports) Each(ctx context.Context, q pg.Querier, in ListReports, each func(Report) error) error {
 	before, err := in.older(ctx, q)
 	if err != nil {
@@ -127,7 +126,7 @@ func (r *Reports) Each(ctx context.Context, q pg.Querier, in ListReports, each f
 	return nil
 }
 
-// MaxBody is the longest report, in characters.
+// MaxBody is the largest length of a report, in characters.
 const MaxBody = 200_000
 
 // CreateReport is the input of Create.
@@ -200,7 +199,7 @@ func (r *Reports) lock(ctx context.Context, tx pg.Tx, ref string) (Report, error
 	return out, noReport(err)
 }
 
-// Delete withdraws a report: a tombstone that a revert lifts.
+// Delete deletes a report and leaves a tombstone. A revert restores the report.
 func (r *Reports) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	was, err := r.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -240,7 +239,7 @@ func (r *Reports) Unread(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, err
 	return op.Deleted{Deleted: true, ID: was.ID}, err
 }
 
-// An UnreadCount is how many reports nobody has read.
+// An UnreadCount is the number of reports that nobody has read.
 type UnreadCount struct {
 	Count int64 `json:"count"`
 }

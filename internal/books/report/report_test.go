@@ -11,7 +11,7 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// An agent deletes its own and nobody else's; people delete any.
+// An agent can delete only its own reports; people can delete all.
 func TestWhoDeletesReports(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

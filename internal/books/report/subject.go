@@ -10,8 +10,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// definition is the journal's record of a report: that it exists. Its body never changes, so the
-// journal does not repeat it.
+// definition is the journal's record of a report. It only records that the report exists, because
+// the body never changes.
 var definition = journal.Definition{
 	Subject: journal.Report, Table: "report", Columns: []string{"title", "kind"},
 	Fits: fits,
@@ -20,8 +20,8 @@ var definition = journal.Definition{
 // Subjects returns the subjects that reverts restore.
 func (r *Reports) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
-// fits returns the reports that cannot be withdrawn or restored: an agent neither withdraws a
-// person's report nor restores one that a person withdrew.
+// fits returns the reports that cannot be deleted or restored. An agent can neither delete a
+// person's report nor restore one that a person deleted.
 func fits(ctx context.Context, _ pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var left []journal.Skipped
 	for _, e := range entries {
@@ -32,19 +32,20 @@ func fits(ctx context.Context, _ pg.Tx, entries []journal.Entry) ([]journal.Skip
 	return left, nil
 }
 
-// The limits for one agent in a day of the household.
+// The daily limits for one agent, by the household's days.
 const (
 	maxReports     = 20
 	maxReportBytes = 1_000_000
 )
 
-// bound refuses a report of an agent that submitted enough for today. Reports that were withdrawn
-// count: they are stored all the same.
+// bound returns an error if an agent has reached its limit for today. Deleted reports count too,
+// because they are still stored.
 func bound(ctx context.Context, tx pg.Tx, actor op.Actor, size int) error {
 	if actor.Type != op.Agent {
 		return nil
 	}
-	// One at a time for each agent, so that the count is exact over any number of servers.
+	// Calls of the same agent wait for each other here, so that the count is exact on any number of
+	// servers.
 	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1,
 		hashtext($2::text))`, reportLock, actor.ID); err != nil {
 		return err
@@ -52,7 +53,7 @@ func bound(ctx context.Context, tx pg.Tx, actor op.Actor, size int) error {
 	type used struct {
 		Reports int64 `db:"reports"`
 		Bytes   int64 `db:"bytes"`
-		Ends    int64 `db:"ends"` // of the day, in seconds
+		Ends    int64 `db:"ends"` // seconds until the day ends
 	}
 	u, err := pg.One[used](ctx, tx, `
 		with today as (
@@ -83,5 +84,6 @@ func bound(ctx context.Context, tx pg.Tx, actor op.Actor, size int) error {
 	return e
 }
 
-// reportLock keeps the locks of agents that submit reports apart from other locks.
+// reportLock is the first key of the advisory locks of agents. It keeps them apart from other
+// locks.
 const reportLock = 0x7265706f

@@ -92,8 +92,8 @@ func (s *shelf) listed() int {
 	return len(list)
 }
 
-// A submitted report is a change: its revert withdraws it, and the revert of that brings it back as
-// it was. The journal does not repeat its body.
+// A submitted report is a change. Reverting it deletes the report, and reverting that restores it
+// unchanged. The journal does not contain its body.
 func TestReportsAreJournaled(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -123,7 +123,7 @@ func TestReportsAreJournaled(t *testing.T) {
 	}
 }
 
-// An agent withdraws no person's report by a revert, and brings back none that a person deleted.
+// By a revert, an agent can neither delete a person's report nor restore one that a person deleted.
 func TestReportsAreHeld(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -148,8 +148,8 @@ func TestReportsAreHeld(t *testing.T) {
 	}
 }
 
-// An agent submits 20 reports and 1 MB a day, however many calls it makes at once and whatever it
-// withdraws meanwhile; people are not bounded.
+// An agent can submit 20 reports and 1 MB a day, even with many calls at once or if it deletes
+// some. People have no limit.
 func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -175,7 +175,7 @@ func TestReportsAreBounded(t *testing.T) {
 	if made.Load() != maxReports || refused.Load() != 30-maxReports {
 		t.Errorf("%d reports, %d refused", made.Load(), refused.Load())
 	}
-	for range maxReports + 1 { // the control: the same of a person
+	for range maxReports + 1 { // the control: a person has no limit
 		if _, err := s.submit(person, "x"); err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A ToolReport is a Report in the shape of the tools: a body is long, so it is there only if the
-// caller asks for it.
+// A ToolReport is a Report as tools return it. The body is long, so it is included only on request.
 type ToolReport struct {
 	ID         id.ID           `json:"id" db:"id"`
 	Title      text.Untrusted  `json:"title" db:"title" doc:"Untrusted: the author's words"`
@@ -23,25 +22,25 @@ type ToolReport struct {
 	CreatedAt  pg.Time         `json:"created_at" db:"created_at"`
 }
 
-// ToolReports are reports in the shape of the tools.
+// ToolReports holds reports as tools return them.
 type ToolReports struct {
 	Reports []ToolReport `json:"reports"`
 	Notes   []op.Note    `json:"notes,omitempty"`
 }
 
-// ListForTool asks for reports as a tool.
+// ListForTool is the input of the tool that lists reports.
 type ListForTool struct {
 	ListReports
 	ID     *string `json:"id,omitempty" minLength:"1" doc:"This one, with its Markdown"`
 	Bodies bool    `json:"bodies,omitempty" doc:"With the Markdown of each"`
 }
 
-// maxTitle is the longest title, in characters.
+// maxTitle is the largest length of a title, in characters.
 const maxTitle = 200
 
 const (
-	usual     = 50               // titles in one result
-	bodyBytes = op.PageBytes / 2 // of bodies in one result; titles and escapes take the rest
+	usual     = 50               // the most titles in one result
+	bodyBytes = op.PageBytes / 2 // the most bytes of bodies in one result; titles and escapes take the rest
 )
 
 func titled(r Report) ToolReport {
@@ -51,8 +50,8 @@ func titled(r Report) ToolReport {
 	}
 }
 
-// A ToolSubmitted is the result for the author of a report. The title is the author's own, so no
-// stranger wrote it.
+// A ToolSubmitted is the result for the author of a report. The title is not untrusted, because the
+// caller wrote it.
 type ToolSubmitted struct {
 	ID         id.ID    `json:"id"`
 	Title      string   `json:"title"`
@@ -67,8 +66,8 @@ func submitted(r Report) ToolSubmitted {
 	return ToolSubmitted{r.ID, r.Title, r.Kind, r.AuthorType, r.AuthorID, r.ReadAt, r.CreatedAt}
 }
 
-// forTool lists titles, or the Markdown too as far as it fits. A note names what was left out, and
-// how to read it.
+// forTool lists reports, and their bodies on request as far as they fit. A note says what was left
+// out, and how to read it.
 func (r *Reports) forTool(ctx context.Context, q pg.Querier, in ListForTool) (ToolReports, error) {
 	if in.ID != nil {
 		one, err := r.Get(ctx, q, Ref{*in.ID})

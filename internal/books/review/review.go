@@ -1,5 +1,5 @@
-// Package review closes the reviews of several payees at once, as one change. It decides nothing
-// about a transaction: the ledger does.
+// Package review closes the reviews of several payees at once, as one change. It does not decide
+// which transactions may change; the ledger does.
 package review
 
 import (
@@ -16,16 +16,17 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// most is how many transactions one call closes, in a transaction of some two seconds.
+// maxClosed is the largest number of transactions for which one call closes reviews. The database
+// transaction then takes about two seconds.
 const maxClosed = 10_000
 
 // Desk closes reviews.
 type Desk struct{ books *ledger.Books }
 
-// New returns the desk of those books.
+// New returns a Desk that uses those books.
 func New(books *ledger.Books) *Desk { return &Desk{books} }
 
-// Ops is the menu of closing reviews.
+// Ops returns the operations that close reviews.
 func (d *Desk) Ops() []*op.Op {
 	return []*op.Op{
 		op.Writing(op.Spec{
@@ -55,14 +56,14 @@ type Closed struct {
 	ChangeID *id.ID `json:"change_id" doc:"Id of the change; pass it to revert. null if nothing was written"`
 }
 
-// A payee is what a group is known by: a counterparty, or else the form of a wording.
+// A payee identifies a group: by a counterparty, or else by the form of a wording.
 type payee struct {
 	counterparty id.ID
 	key          id.Key
 }
 
-// Close closes the reviews of payees: it files what is to be filed, and takes the tag off that asks
-// for a review. Pending transactions wait on.
+// Close closes the reviews of payees. It sets the given categories, and removes the tag that asks
+// for a review. Pending transactions keep waiting.
 func (d *Desk) Close(ctx context.Context, tx pg.Tx, in CloseReviews) (Closed, error) {
 	places, counterparties, keys, err := read(ctx, tx, in.Groups)
 	if err != nil {
@@ -72,8 +73,8 @@ func (d *Desk) Close(ctx context.Context, tx pg.Tx, in CloseReviews) (Closed, er
 	if err != nil {
 		return Closed{}, err
 	}
-	// Transactions that waited when the caller looked must still wait when they are written, so
-	// they are read again under locks.
+	// The transactions are read again under locks, to check that they still wait for review when
+	// they are written.
 	first, err := d.waiting(ctx, tx, places, counterparties, keys)
 	if err != nil {
 		return Closed{}, err
@@ -123,7 +124,7 @@ func (d *Desk) Close(ctx context.Context, tx pg.Tx, in CloseReviews) (Closed, er
 	return out, err
 }
 
-// read says at which place each payee stands.
+// read returns the index of each payee's group, and the payees by counterparty and by key.
 func read(ctx context.Context, tx pg.Tx, groups []CloseGroup) (places map[payee]int, counterparties []id.ID,
 	keys []int64, err error,
 ) {
@@ -166,7 +167,7 @@ func read(ctx context.Context, tx pg.Tx, groups []CloseGroup) (places map[payee]
 	return places, counterparties, keys, nil
 }
 
-// categoriesOf are the categories that groups are filed under, kept until the transaction ends.
+// categoriesOf returns the categories of the groups, and locks them until the transaction ends.
 func categoriesOf(ctx context.Context, tx pg.Tx, groups []CloseGroup) (map[string]id.ID, error) {
 	var refs []string
 	for _, g := range groups {
@@ -193,7 +194,7 @@ func categoriesOf(ctx context.Context, tx pg.Tx, groups []CloseGroup) (map[strin
 	return known, nil
 }
 
-// A row is a transaction that waits, and the place of its group.
+// A row is a transaction that waits for review, and the index of its group.
 type row struct {
 	id    id.ID
 	place int
@@ -207,7 +208,8 @@ func idsOf(rows []row) []id.ID {
 	return out
 }
 
-// waiting returns what waits of the payees and is not pending, by id, with one statement for all.
+// waiting returns the transactions of these payees that wait for review, without pending ones,
+// ordered by id. It uses one statement for all payees.
 func (d *Desk) waiting(ctx context.Context, q pg.Querier, places map[payee]int, counterparties []id.ID,
 	keys []int64,
 ) ([]row, error) {
@@ -244,7 +246,8 @@ func (d *Desk) waiting(ctx context.Context, q pg.Querier, places map[payee]int, 
 	return rows, nil
 }
 
-// expected returns an error for a group with another number of transactions than its caller saw.
+// expected returns an error if the number of transactions of a group is not the one that the caller
+// saw.
 func expected(groups []CloseGroup, rows []row) error {
 	counts := make([]int, len(groups))
 	for _, r := range rows {

@@ -32,7 +32,7 @@ type ReviewGroups struct {
 	HasMore     bool          `json:"has_more"`
 }
 
-// A ReviewGroup is the transactions of one counterparty, or of one payee that has none.
+// A ReviewGroup holds the transactions of one counterparty, or of one payee without a counterparty.
 type ReviewGroup struct {
 	Payee          id.Key                   `json:"payee" doc:"Key of the payee, for the filter payee"`
 	PayeeName      text.Untrusted           `json:"payee_name" doc:"Untrusted: the counterparty's name, else the name in the most common of the bank's texts"`
@@ -57,14 +57,14 @@ type GroupAmounts struct {
 	Total    money.Total    `json:"total" doc:"Positive is money out"`
 }
 
-// A GroupCategory is a category that transactions of a group have.
+// A GroupCategory is a category of transactions in a group.
 type GroupCategory struct {
 	Category *string `json:"category" doc:"Slug; null: no category"`
 	Source   *string `json:"source" enum:"rule,user,agent,provider" doc:"What set it"`
 	Count    int     `json:"count"`
 }
 
-// A Suggestion is the category that earlier decisions speak for.
+// A Suggestion is the category that most earlier decisions suggest.
 type Suggestion struct {
 	Category string `json:"category" doc:"Slug"`
 	Basis    string `json:"basis" enum:"person,history,counterparty" doc:"person: people chose it for this payee; history: rules or agents did; counterparty: the counterparty's category"`
@@ -72,7 +72,7 @@ type Suggestion struct {
 	Of       int    `json:"of" doc:"Transactions of the last 24 months categorized on this basis"`
 }
 
-// groupRow is a group as the statement returns it.
+// groupRow is a group as the query returns it.
 type groupRow struct {
 	Key          string          `db:"key"`
 	Counterparty *id.ID          `db:"counterparty_id"`
@@ -92,9 +92,10 @@ type groupRow struct {
 	Suggestion   []byte          `db:"suggestion"`
 }
 
-// groups is one statement, so all counts are of one moment. %[1]s is the filter, %[2]d the argument
-// of the first cursor value, %[3]d the page size. The details of a group are computed for the
-// page's groups only; each part is grouped once and then looked up by the group's position.
+// groups is one statement, so that all counts are of the same moment. %[1]s is the filter, %[2]d
+// the number of the argument with the first cursor value, and %[3]d the page size. The details of
+// groups are computed only for the groups of the page. Each kind of detail is grouped once and then
+// looked up by the group's position.
 const groups = `
 	with picked as materialized (
 		select t.id, t.date, t.amount, t.currency, t.account_id, t.category_id, t.category_source, t.pending,
@@ -207,7 +208,7 @@ func (g *Groups) ReviewGroups(ctx context.Context, q pg.Querier, in ListReviewGr
 	return out, err
 }
 
-// grouped reads some groups behind a place.
+// grouped reads some groups after a position.
 func grouped(ctx context.Context, q pg.Querier, books *ledger.Books, f ledger.Filter, limit int,
 	at []string,
 ) ([]groupRow, error) {
@@ -220,15 +221,15 @@ func grouped(ctx context.Context, q pg.Querier, books *ledger.Books, f ledger.Fi
 		append(where.Args(), at[0], at[1])...)
 }
 
-// Suggest returns the category that earlier decisions speak for, of all transactions of a payee;
-// nil if nothing does.
+// Suggest returns the category that earlier decisions suggest for all transactions of a payee, or
+// nil if there is none.
 func Suggest(ctx context.Context, q pg.Querier, books *ledger.Books, payee id.Key) (*Suggestion, error) {
 	f := ledger.Filter{Payee: new(payee.String()), Excluded: new(false)}
 	rows, err := grouped(ctx, q, books, f, 5, []string{"", ""})
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range rows { // one without a counterparty, or for each counterparty
+	for _, r := range rows { // the group without a counterparty, and one for each counterparty
 		g, err := r.group()
 		if err != nil || g.Suggestion != nil {
 			return g.Suggestion, err
@@ -247,7 +248,7 @@ func (r groupRow) group() (ReviewGroup, error) {
 		to   any
 	}{{r.Amounts, &g.Amounts}, {r.Categories, &g.Categories}, {r.Sample, &g.Sample}, {r.Suggestion, &g.Suggestion}} {
 		if len(part.from) == 0 {
-			continue // only a group without a suggestion has such a part
+			continue // only groups without a suggestion lack a part
 		}
 		if err := json.Unmarshal(part.from, part.to); err != nil {
 			return g, fmt.Errorf("read a review group: %w", err)

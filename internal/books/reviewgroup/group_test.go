@@ -16,8 +16,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A row is a transaction of a test household. The category's source is as in the books; one without
-// needs no review.
+// A row is a transaction of a test household. source is the source of its category, and waits means
+// that it waits for review.
 type row struct {
 	name, merchant, currency, category, source, counterparty string
 	cents                                                    int64
@@ -88,9 +88,9 @@ func newGroups(t *testing.T, rows []row) (*Groups, *pg.DB) {
 
 const groceries, cafes = "food_and_drink_groceries", "food_and_drink_cafes"
 
-// Groups come largest first, with people's earlier decisions, else those of rules and agents, else
-// the counterparty's category. Transactions that are excluded, not waiting or older than two years
-// do not count.
+// Groups are sorted with the largest first. Their suggestion comes from people's earlier decisions,
+// or else from rules and agents, or else from the counterparty's category. Excluded transactions,
+// transactions that do not wait, and those older than two years do not count.
 func TestReviewGroups(t *testing.T) {
 	t.Parallel()
 	p, db := newGroups(t, []row{
@@ -107,7 +107,7 @@ func TestReviewGroups(t *testing.T) {
 		{name: "CAFE 2", merchant: "Cafe", currency: "EUR", cents: 300, daysAgo: 5, waits: true, category: cafes, source: "agent"},
 		{name: "DAUERAUFTRAG 88", currency: "EUR", cents: 90000, daysAgo: 5, waits: true, counterparty: "Landlord"},
 		{name: "Kiosk", currency: "EUR", cents: 90, daysAgo: 6, waits: true},
-		{name: "Kiosk", currency: "EUR", cents: 90, daysAgo: 60, category: cafes, source: "user"}, // one is not enough
+		{name: "Kiosk", currency: "EUR", cents: 90, daysAgo: 60, category: cafes, source: "user"}, // 1 is not enough
 	})
 	out, err := p.ReviewGroups(t.Context(), db, ListReviewGroups{Limit: 25})
 	if err != nil {
@@ -153,7 +153,8 @@ func TestReviewGroups(t *testing.T) {
 	}
 }
 
-// sameLines compares apart from the order of groups of one size, which is that of their keys.
+// sameLines compares two lists of groups, but ignores the order of the last two, which have the
+// same size and are sorted by random keys.
 func sameLines(got, want string) bool {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	if len(a) != len(b) || len(a) < 2 {
@@ -163,7 +164,7 @@ func sameLines(got, want string) bool {
 	return got == want || strings.Join(append(append([]string{}, a[:n-2]...), a[n-1], a[n-2]), "\n") == want
 }
 
-// A walk by pages of one finds every group once.
+// Reading with pages of one group returns every group once.
 func TestReviewGroupsPages(t *testing.T) {
 	t.Parallel()
 	var rows []row

@@ -1,5 +1,5 @@
-// Package reviewgroup shows what waits for review by payee, with the category that earlier
-// decisions speak for. It decides nothing: closing the reviews of a group is package review's.
+// Package reviewgroup shows the transactions that wait for review by payee, with the category that
+// earlier decisions suggest. It changes nothing: package review closes the reviews of a group.
 package reviewgroup
 
 import (
@@ -14,10 +14,10 @@ type Groups struct {
 	books *ledger.Books
 }
 
-// New returns the groups of those books.
+// New returns Groups that use those books.
 func New(db *pg.DB, books *ledger.Books) *Groups { return &Groups{db, books} }
 
-// Ops is the menu of review groups.
+// Ops returns the operations on review groups.
 func (g *Groups) Ops() []*op.Op {
 	return []*op.Op{
 		op.Quiet(ledger.CommonFilters(op.Reading(op.Spec{

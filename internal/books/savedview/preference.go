@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostPreferences is the size of a member's preferences as compact JSON, in bytes.
+// mostPreferences is the largest size of a member's preferences, in bytes of compact JSON.
 const mostPreferences = 16_000
 
 func (v *Views) preferenceOps() []*op.Op {
@@ -34,7 +34,7 @@ type Preferences struct {
 	UpdatedAt   *pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
-// Preferences returns those of the signed-in member.
+// Preferences returns the preferences of the signed-in member.
 func (v *Views) Preferences(ctx context.Context, q pg.Querier, _ op.None) (Preferences, error) {
 	type row struct {
 		Value     string   `db:"value"`
@@ -53,7 +53,7 @@ type SetPreferences struct {
 	Preferences json.RawMessage `json:"preferences" doc:"A JSON object of at most 16 kB; it replaces the saved one"`
 }
 
-// SetPreferences replaces those of the signed-in member.
+// SetPreferences replaces the preferences of the signed-in member.
 func (v *Views) SetPreferences(ctx context.Context, tx pg.Tx, in SetPreferences) (Preferences, error) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, in.Preferences); err != nil {
@@ -67,7 +67,7 @@ func (v *Views) SetPreferences(ctx context.Context, tx pg.Tx, in SetPreferences)
 			mostPreferences)
 	}
 	member := op.ActorOf(ctx).Member
-	// two writers take turns, so that If-Match sees what the other one wrote
+	// Writers wait for each other here, so that If-Match sees the last change.
 	if _, err := pg.Exec(ctx, tx, `select from member where id = $1 for no key update`, member); err != nil {
 		return Preferences{}, err
 	}

@@ -1,5 +1,6 @@
-// Package savedview keeps how members look at the books: saved filters of the list of transactions,
-// and the preferences of the app. It must not know what a filter means, and it changes no books.
+// Package savedview stores how members look at the books: saved filters of the list of
+// transactions, and the preferences of the app. It must not know what a filter means, and it does
+// not change the books.
 package savedview
 
 import (
@@ -14,17 +15,17 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostViews is how many views a member may have, and the household.
+// mostViews is the largest number of views of a member, and of shared views of the household.
 const mostViews = 200
 
-// Views are those of one household.
+// Views are the saved views of one household.
 type Views struct{ books *ledger.Books }
 
-// New returns the Views on those books.
+// New returns Views that use those books.
 func New(books *ledger.Books) *Views { return &Views{books} }
 
-// Ops is view's menu. Views are for people: nothing records their changes, so nothing can revert
-// what an agent does to them.
+// Ops returns the operations on saved views. They are only for people: the journal does not record
+// their changes, so nothing could revert what an agent does.
 func (v *Views) Ops() []*op.Op {
 	return append(v.preferenceOps(),
 		op.Reading(op.Spec{
@@ -60,15 +61,15 @@ type View struct {
 
 const columns = `id, short_id, name, filters, member_id is null as shared, member_id, created_at, updated_at`
 
-// visible is the condition that the member $1 sees the view: it is shared, or their own.
+// visible is the condition for views that the member $1 can see: shared views and the member's own.
 const visible = `(member_id is null or member_id = $1)`
 
-// Saved is every view that the caller sees.
+// Saved holds all views that the caller can see.
 type Saved struct {
 	Views []View `json:"views"`
 }
 
-// List returns the views that the caller sees. There are few, so the list has no pages.
+// List returns the views that the caller can see. There are few, so the list has no pages.
 func (v *Views) List(ctx context.Context, q pg.Querier, _ op.None) (Saved, error) {
 	views, err := pg.All[View](ctx, q, `select `+columns+` from saved_view where `+visible+`
 		order by lower(name), id limit $2`, op.ActorOf(ctx).Member, 2*mostViews)
@@ -112,7 +113,7 @@ func (v *Views) Create(ctx context.Context, tx pg.Tx, in CreateView) (View, erro
 	return out, named(err)
 }
 
-// owner returns the member whose own view it is, or nil for a shared one.
+// owner returns the member who owns a new view, or nil for a shared view.
 func owner(ctx context.Context, shared bool) (*id.ID, error) {
 	if shared {
 		return nil, nil //nolint:nilnil // the comment says so
@@ -125,8 +126,8 @@ func owner(ctx context.Context, shared bool) (*id.ID, error) {
 	return member, nil
 }
 
-// checked returns the filters as they are stored. A filter that names something unknown is an
-// error, as in the list.
+// checked returns the filters in the form in which they are stored. A filter that names an unknown
+// record is an error, as in the list of transactions.
 func (v *Views) checked(ctx context.Context, q pg.Querier, f ledger.Filter) (json.RawMessage, error) {
 	if _, _, err := v.books.Where(ctx, q, f); err != nil {
 		return nil, errs.Within("filters", err)
@@ -138,7 +139,7 @@ func (v *Views) checked(ctx context.Context, q pg.Querier, f ledger.Filter) (jso
 	return b, nil
 }
 
-// named explains that the name is in use.
+// named turns the violation of a unique name into an error for people.
 func named(err error) error {
 	if pg.Violates(err, "saved_view_name") {
 		return errs.New(errs.Conflict, "a saved view with this name already exists; choose another name or "+
@@ -167,7 +168,7 @@ func (v *Views) lock(ctx context.Context, tx pg.Tx, ref string) (View, error) {
 	return out, noView(err)
 }
 
-// PatchView changes a view.
+// PatchView is the input of Patch.
 type PatchView struct {
 	ID      string         `json:"id" minLength:"1" doc:"The view's UUID or short id"`
 	Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"100" format:"line"`

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// comparisons are the signs for one end of a range, the longer ones first.
+// comparisons are the signs for an open range, the longer ones first.
 var comparisons = []struct {
 	sign        string
 	above, open bool
@@ -20,9 +20,10 @@ var comparisons = []struct {
 	{"<", false, true},
 }
 
-// ParseAmount reads an amount as people write it (75.05, 75,05, 1.234,56, €75), with a sign for its
-// direction (+75 is money in, -75 money out), or a range (>100, <20, 100..200). It reports whether
-// s is one. A currency sign says nothing, because the same sign stands for many currencies.
+// ParseAmount reads an amount as people write it (75.05, 75,05, 1.234,56, €75). A sign gives the
+// direction (+75 is money in, -75 money out). It also reads ranges (>100, <20, 100..200). It
+// returns false if s is neither. A currency sign is ignored, because the same sign stands for many
+// currencies.
 func ParseAmount(s string) (Amount, bool) {
 	s = strings.ReplaceAll(s, "−", "-")
 	for _, c := range comparisons {
@@ -64,9 +65,9 @@ func ParseAmount(s string) (Amount, bool) {
 	return a, a.Low != nil || a.High != nil
 }
 
-// ParseMoney reads one amount with its direction (1 for money in), and with the currency if the
-// text names it: €12,50, 12.50 USD, 1 234,56 kr. The currency is as written: a code of three
-// letters or a sign, "" for none.
+// ParseMoney reads one amount with its direction (1 for money in). If the text has a currency, it
+// returns that too: €12,50, 12.50 USD, 1 234,56 kr. The currency is returned as written, a code of
+// three letters or a sign; "" if there is none.
 func ParseMoney(s string) (amount money.Amount, direction int, currency string, ok bool) {
 	s = strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "−", "-")
 	cash := func(r rune) bool { return unicode.IsLetter(r) || isSymbol(r) }
@@ -114,15 +115,15 @@ func isSymbol(r rune) bool { return unicode.Is(unicode.Sc, r) }
 // symbol returns the currency signs that s begins with.
 func symbol(s string) string { return s[:len(s)-len(strings.TrimLeftFunc(s, isSymbol))] }
 
-// decimal rewrites a number with the marks of any country: "1.234,56", "1,234.56" and "1'234.56"
-// become "1234.56". A single mark before three digits separates thousands, because no amount has
-// three decimals.
+// decimal rewrites a number with the separators of any country: "1.234,56", "1,234.56" and
+// "1'234.56" become "1234.56". A single separator before three digits separates thousands, because
+// no amount has three decimals.
 func decimal(s string) (string, bool) {
 	s = strings.ReplaceAll(s, "’", "'")
 	whole, decimals := s, ""
 	if at := strings.LastIndexAny(s, ".,"); at >= 0 {
 		mark, after := s[at:at+1], s[at+1:]
-		others := strings.Trim(s[:at], "0123456789") // the marks before it, and digits between them
+		others := strings.Trim(s[:at], "0123456789") // the separators before the last one, and the digits between them
 		switch {
 		case len(after) == 3 && !strings.ContainsAny(others, "'"+other(mark)):
 		case strings.Contains(s[:at], mark) || len(after) < 1 || len(after) > 2:
@@ -139,7 +140,7 @@ func decimal(s string) (string, bool) {
 	switch {
 	case !allDigits(joined) || joined == "" && decimals == "":
 		return "", false
-	case len(groups) > 1 || len(joined) != len(whole): // separated thousands
+	case len(groups) > 1 || len(joined) != len(whole): // it separated thousands
 		if !grouped(whole) {
 			return "", false
 		}
@@ -153,7 +154,7 @@ func decimal(s string) (string, bool) {
 	return joined, true
 }
 
-// grouped reports whether marks of one kind separate thousands: 1.234.567.
+// grouped reports whether all separators are the same and separate thousands: 1.234.567.
 func grouped(s string) bool {
 	mark := strings.Trim(s, "0123456789")
 	if mark == "" {

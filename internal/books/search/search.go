@@ -11,8 +11,8 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A Query is what was typed: at least one of its alternatives must match. A query without
-// alternatives says nothing.
+// A Query is a parsed search: at least one of its alternatives must match. A query without
+// alternatives is not a condition.
 type Query []All
 
 // All is an alternative: each of its terms must match.
@@ -20,19 +20,20 @@ type All []Term
 
 // A Term is a word, a phrase, a tag or an amount.
 type Term struct {
-	Text   string  // must occur; "" if the term is only an amount
-	Tag    string  // the slug of a tag that may be meant; Text is the term as typed, if there is no such tag
-	Amount *Amount // matches instead of the text, or beside it: 75 can be an amount or a part of a name
+	Text   string  // the text must occur; "" if the term is only an amount
+	Tag    string  // the slug of a tag; if there is no such tag, Text (the term as typed) is searched
+	Amount *Amount // an alternative to Text, because 75 can be an amount or a part of a name
 }
 
 // An Amount is a range of absolute amounts. Both ends are equal if one amount was typed.
 type Amount struct {
-	Low, High    *money.Amount // nil: no such end
+	Low, High    *money.Amount // nil if the range is open on this side
 	Above, Below bool          // the end itself is not in the range
 	Direction    int           // 1: only money in, -1: only money out, 0: both
 }
 
-// Parse reads a query. With commas, a comma separates alternatives, unless it is inside a number.
+// Parse reads a query. If commas is set, a comma separates alternatives, unless it is inside a
+// number.
 func Parse(typed string, commas bool) Query {
 	var out Query
 	var now All
@@ -61,22 +62,22 @@ func Parse(typed string, commas bool) Query {
 	}
 	next()
 	if rest := strings.TrimSpace(typed); len(out) == 0 && strings.Trim(rest, ", ") != "" {
-		return Query{{{Text: rest}}} // only quotes: a phrase that is still being typed, or the marks themselves
+		return Query{{{Text: rest}}} // only quotes: an unfinished phrase, or a search for the quotes themselves
 	}
 	return out
 }
 
-// A word is a part of what was typed, between blanks or between quotes.
+// A word is a part of the typed text, between spaces or between quotes.
 type word struct {
 	text   string
 	phrase bool
 }
 
-// quotes are the marks that open a phrase, each with those that close it. Phones type curly ones.
+// quotes maps each mark that opens a phrase to the marks that close it. Phones type curly quotes.
 var quotes = map[rune]string{'"': `"`, '“': "”\"", '„': "“”\"", '«': "»", '»': "«"}
 
-// words splits a text at blanks, and takes what is between quotes as one. A phrase that is still
-// being typed ends with the text.
+// words splits a text at spaces, but keeps quoted text together. An unfinished phrase ends with the
+// text.
 func words(s string) []word {
 	var out []word
 	for {
@@ -114,8 +115,8 @@ var (
 	groupLast  = regexp.MustCompile(`^[0-9]{3}[.,][0-9]{1,2}\p{Sc}?,?$`)
 )
 
-// joined puts amounts together that are written with blanks: "1 234,56" and "75,05 €". Where commas
-// separate alternatives, one may follow.
+// joined joins amounts that are written with spaces: "1 234,56" and "75,05 €". If commas separate
+// alternatives, an amount may be followed by a comma.
 func joined(all []word, commas bool) []word {
 	amount := func(s string) bool {
 		if commas {

@@ -111,7 +111,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Without commas, only blanks separate, and a comma is a part of its word.
+// Without commas as separators, only spaces separate, and a comma is part of its word.
 func TestParseWords(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
@@ -205,8 +205,8 @@ func TestParseAmount(t *testing.T) {
 	}
 }
 
-// Whatever is typed, no term is empty, nothing is invented, amounts are in order, and a phrase of
-// what was found in a text finds it again.
+// For any input, no term is empty or invented, and the bounds of amounts are in order. Parsing the
+// same text again returns the same query.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"aldi groceries", `"a b",c #d`, "75,05", "1.234,56 €", ">100 <20", "100..200", "-€75", "1 234,56", "“x", "#,,#", "1,2,3,4",

@@ -1,5 +1,5 @@
-// Package sift turns what people search for into conditions on transactions. It does not know how
-// their pages are read.
+// Package sift turns searches into conditions on transactions. It does not know how pages of
+// transactions are read.
 package sift
 
 import (
@@ -16,15 +16,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Many is the most wordings that a search lists. If it matches more, each transaction's wording is
-// checked instead.
+// Many is the largest number of wordings that a search lists. If more wordings match, the search
+// checks the wording of each transaction instead.
 const Many = 10_000
 
-// mostLookups is how many terms may need a lookup of their own: those that match names or amounts
-// beside texts. A search has room for a hundred, each of which could read all wordings.
+// mostLookups is the largest number of lookups of wordings in one search. Each term that matches
+// names or amounts besides texts requires a lookup. A search can have a hundred terms, and each
+// lookup could read all wordings.
 const mostLookups = 16
 
-// A Condition is a condition with an argument for each $? in it. The zero Condition says nothing.
+// A Condition is a condition with an argument for each $? in it. The zero Condition is no
+// condition.
 type Condition struct {
 	SQL  string
 	Args []any
@@ -40,16 +42,17 @@ func (c *Condition) join(by string, other Condition) {
 	c.SQL, c.Args = c.SQL+other.SQL, append(c.Args, other.Args...)
 }
 
-// A Search is what must be fulfilled: the condition on the wording and the one on the transaction.
-// Most searches are for words that only wordings have, which an index finds.
+// A Search is the result of reading a search: a condition on the wording and one on the
+// transaction. Both must be fulfilled. Most searches only have words that occur in wordings alone,
+// and an index finds those.
 type Search struct {
 	Wording Condition // on wording w
 	Rest    Condition // on transaction t
-	Tag     *id.ID    // the whole search, if it is one tag
+	Tag     *id.ID    // set if the whole search is one tag
 }
 
-// For reads a search. The mode is contains, words or fuzzy; field is the caller's name for it in
-// errors.
+// For reads a search. The mode is contains, words or fuzzy. field is the caller's name of the
+// argument, for errors.
 func For(ctx context.Context, q pg.Querier, field, typed, mode string) (Search, error) {
 	if mode == "fuzzy" {
 		return Search{Wording: Condition{"$? <% w.folded", []any{text.Fold(typed)}}}, nil
@@ -86,7 +89,7 @@ func For(ctx context.Context, q pg.Querier, field, typed, mode string) (Search, 
 	return out, err
 }
 
-// Unlike reads a search that must not match, as a condition on transaction t.
+// Unlike returns a condition on transaction t that the typed search does not match.
 func Unlike(ctx context.Context, q pg.Querier, field, typed, mode string) (Condition, error) {
 	s, err := For(ctx, q, field, typed, mode)
 	if err != nil {
@@ -102,16 +105,16 @@ func Unlike(ctx context.Context, q pg.Querier, field, typed, mode string) (Condi
 	return Condition{"(" + whole.SQL + ") is not true", whole.Args}, nil
 }
 
-// A way is an alternative of a search: words that only wordings can contain, and terms that can
-// match something else too.
+// A way is an alternative of a search: words that can only occur in wordings, and terms that can
+// also match something else.
 type way struct {
 	words    []string
 	meanings []meaning
 }
 
-// A meaning is all that a term can match.
+// A meaning holds everything that a term can match.
 type meaning struct {
-	text                                       string // in wordings; "" if they are not searched
+	text                                       string // searched in wordings; "" if wordings are not searched
 	categories, accounts, counterparties, tags []id.ID
 	amount                                     *search.Amount
 }
@@ -139,8 +142,8 @@ func wayOf(terms search.All, all []named) way {
 	return w
 }
 
-// inWording is the condition that a wording contains a text. Everything that a wording is searched
-// in is named here.
+// inWording returns the condition that a wording contains a text. This is the only place that names
+// the searched column.
 func inWording(part string) Condition { return Condition{"w.folded like $?", []any{Pattern(part)}} }
 
 // wording returns the condition that a wording contains all words.
@@ -152,8 +155,8 @@ func (w way) wording() Condition {
 	return c
 }
 
-// eitherWording returns the condition that a wording fulfills one of the ways, which have nothing
-// but words.
+// eitherWording returns the condition that a wording fulfills one of the ways, all of which consist
+// only of words.
 func eitherWording(ways []way) Condition {
 	if len(ways) == 1 {
 		return ways[0].wording()
@@ -166,7 +169,7 @@ func eitherWording(ways []way) Condition {
 	return Condition{"(" + c.SQL + ")", c.Args}
 }
 
-// OnTransaction turns a condition on wordings into one on transaction t.
+// OnTransaction turns a condition on wordings into a condition on transaction t.
 func OnTransaction(wording Condition) Condition {
 	return Condition{
 		"exists (select from descriptor w where w.id = t.descriptor_id and " + wording.SQL + ")",
@@ -174,7 +177,7 @@ func OnTransaction(wording Condition) Condition {
 	}
 }
 
-// A finder looks wordings up for one search.
+// A finder looks up wordings for one search.
 type finder struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
 	q       pg.Querier
@@ -200,7 +203,7 @@ func (f *finder) either(ways []way) (Condition, error) {
 	return Condition{"(" + c.SQL + ")", c.Args}, nil
 }
 
-// every returns the condition that a transaction fulfills all meanings.
+// every returns the condition that a transaction matches all meanings.
 func (f *finder) every(meanings []meaning) (Condition, error) {
 	var c Condition
 	for _, m := range meanings {
@@ -213,7 +216,7 @@ func (f *finder) every(meanings []meaning) (Condition, error) {
 	return c, nil
 }
 
-// any returns the condition that a transaction fulfills one part of a meaning.
+// any returns the condition that a transaction matches at least one part of a meaning.
 func (f *finder) any(m meaning) (Condition, error) {
 	var c Condition
 	if m.text != "" {
@@ -239,8 +242,8 @@ func (f *finder) any(m meaning) (Condition, error) {
 	return c, nil
 }
 
-// worded returns the condition that a transaction's wording fulfills one on wordings. A subselect
-// is looked up in a hash table, however often the statement was planned before.
+// worded returns the condition that a transaction's wording fulfills a condition on wordings.
+// PostgreSQL looks up a subselect in a hash table, even with a cached plan.
 func (f *finder) worded(wording Condition) (Condition, error) {
 	if f.lookups++; f.lookups > mostLookups {
 		return Condition{}, errs.Field(f.field, "words", "has too many words; use at most %d", mostLookups)
@@ -259,7 +262,7 @@ func tagged(tags []id.ID) Condition {
 	}
 }
 
-// Amount reads the amount or range of a filter.
+// Amount returns the condition for the amount or range of a filter.
 func Amount(field, typed string) (Condition, error) {
 	a, ok := search.ParseAmount(strings.TrimSpace(typed))
 	if !ok {
@@ -270,8 +273,8 @@ func Amount(field, typed string) (Condition, error) {
 }
 
 // amount returns the condition that a transaction's amount is in the range. In the books, positive
-// is money out. A single amount also finds the parts of what was split: it is what the receipt
-// says.
+// amounts are money out. A single amount also finds the parts of a split transaction, because a
+// receipt shows the whole amount.
 func amount(a search.Amount) Condition {
 	if a.Low != nil && a.High != nil && a.Low.Cmp(*a.High) == 0 {
 		low, high := *a.Low, a.Low.Neg()
@@ -303,9 +306,9 @@ func amount(a search.Amount) Condition {
 	return Condition{"(" + c.SQL + ")", c.Args}
 }
 
-// Wordings lists the wordings that fulfill the condition, unless there are more than most.
-// PostgreSQL can only choose between the table and its index when it sees the text, so the
-// statement is planned each time.
+// Wordings lists the wordings that fulfill the condition. If there are more than limit, more is
+// true. The statement is planned each time: PostgreSQL can choose between the table and its index
+// only if it sees the text.
 func Wordings(ctx context.Context, q pg.Querier, c Condition, limit int) (ids []int32, more bool, err error) {
 	var where pg.Where
 	where.And(c.SQL, c.Args...)
@@ -319,18 +322,18 @@ func Wordings(ctx context.Context, q pg.Querier, c Condition, limit int) (ids []
 
 var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// Pattern returns a LIKE pattern for a literal part, folded.
+// Pattern returns a LIKE pattern that finds a literal text, folded.
 func Pattern(part string) string { return "%" + likeLiteral.Replace(text.Fold(part)) + "%" }
 
-// named is a record whose name can be searched.
+// named is a record with a name that searches can match.
 type named struct {
 	Kind string `db:"kind"`
 	ID   id.ID  `db:"id"`
 	Name string `db:"name"`
 }
 
-// readNames reads the names that transactions are shown with, besides their wordings. They are few,
-// and folded here, because the database would fold by its locale.
+// readNames reads the names with which transactions are shown, besides their wordings. They are
+// few. They are folded here, because the database would use the rules of its locale.
 func readNames(ctx context.Context, q pg.Querier) ([]named, error) {
 	all, err := pg.All[named](ctx, q, `
 		select 'category' as kind, id, display_name as name from category
@@ -346,7 +349,7 @@ func readNames(ctx context.Context, q pg.Querier) ([]named, error) {
 	return all, err
 }
 
-// find adds the records whose names contain the text.
+// find adds the records whose names contain the term's text.
 func (m *meaning) find(all []named) {
 	part := text.Fold(m.text)
 	into := map[string]*[]id.ID{

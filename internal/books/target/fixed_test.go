@@ -10,7 +10,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// exec runs a statement of the household.
+// exec runs a statement on the household's database.
 func (h *house) exec(sql string, args ...any) {
 	h.Helper()
 	if _, err := pg.Exec(h.Context(), h.db, sql, args...); err != nil {
@@ -18,8 +18,8 @@ func (h *house) exec(sql string, args ...any) {
 	}
 }
 
-// monthly adds a recurring payment on one day of this month and the two before it, and the next one.
-// With due, the one of this month has not come yet.
+// monthly adds a recurring payment on one day of this month and of the two months before it, and
+// the expected next payment. With due, this month's payment has not arrived yet.
 func (h *house) monthly(name, category string, amount float64, due bool) {
 	h.Helper()
 	series := id.New()
@@ -53,7 +53,8 @@ func (h *house) list(month *string) analytics.TargetMonth {
 	return got
 }
 
-// Rent that is paid on the first is not ahead of pace: recurring payments count by their due dates.
+// Rent that is paid on the first is not ahead of pace, because recurring payments count by their
+// due dates.
 func TestFixedCosts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -79,7 +80,7 @@ func TestFixedCosts(t *testing.T) {
 	for category, want := range map[string]line{
 		"home":      {"within", "1000.00", "1000.00", "0.00", true, 1},
 		"home_rent": {"within", "1000.00", "1000.00", "0.00", true, 1},
-		"utilities": {"ahead", "0.00", "0.00", "80.00", true, 1}, // what is due is more than the target
+		"utilities": {"ahead", "0.00", "0.00", "80.00", true, 1}, // the amount due is larger than the target
 		"travel":    {"within", "0.00", "0.00", "0.00", false, 0},
 	} {
 		if is[category] != want {
@@ -89,7 +90,7 @@ func TestFixedCosts(t *testing.T) {
 	if len(got.Totals) != 1 {
 		t.Fatalf("%+v", got.Totals)
 	}
-	// The target of rent is within that of home.
+	// The target of home includes the target of rent.
 	sum := got.Totals[0]
 	for name, of := range map[string][2]string{
 		"amount": {sum.Amount.String(), "1270.00"}, "fixed": {sum.Fixed.String(), "1070.00"},
@@ -101,7 +102,7 @@ func TestFixedCosts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, of[0], of[1])
 		}
 	}
-	// Next month everything is due, once.
+	// In the next month, all payments are due once.
 	month := pg.Day(time.Now().UTC()).Time()
 	next := month.AddDate(0, 0, 1-month.Day()).AddDate(0, 1, 0).Format("2006-01")
 	for _, m := range h.list(&next).Targets {
@@ -110,14 +111,15 @@ func TestFixedCosts(t *testing.T) {
 			t.Errorf("next month %s: %s due, %s spent", m.Category, m.Due, m.Spent)
 		}
 	}
-	// Of an earlier month nothing is due any more.
+	// In an earlier month, nothing is due any more.
 	last := month.AddDate(0, 0, -month.Day()).Format("2006-01")
 	for _, m := range h.list(&last).Targets {
 		if !m.Due.IsZero() || m.State == "ahead" {
 			t.Errorf("last month %s: %s due, %s", m.Category, m.Due, m.State)
 		}
 	}
-	// A purchase in the category makes it one that is spent little by little, where rent still has its day.
+	// A large purchase means that the category is no longer fixed. Rent still counts by its due
+	// date.
 	h.exec(`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, category_id)
 		select gen_random_uuid(), 'sofa', (select id from account), 'sofa', (now() at time zone time_zone)::date, 400, 'EUR',
 			(select min(id) from descriptor), (select id from category where slug = 'home_furniture_and_appliances') from setting`)
@@ -126,7 +128,7 @@ func TestFixedCosts(t *testing.T) {
 			t.Errorf("with a sofa: %+v", m)
 		}
 	}
-	// Dismissed, it counts like everything else.
+	// A dismissed series counts like ordinary spending.
 	h.exec(`update recurring set state = 'dismissed' where name = 'Rent'`)
 	for _, m := range h.list(nil).Targets {
 		if m.Category == "home_rent" && (m.Fixed || !m.Recurring.IsZero()) {

@@ -2,7 +2,6 @@ package target
 
 import (
 	"context"
-	"slices"
 
 	"coffer/internal/books/category"
 	"coffer/internal/books/journal"
@@ -20,14 +19,14 @@ var definition = journal.Definition{
 // Subjects returns the subjects that reverts restore.
 func (t *Targets) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
-// fits returns the targets that cannot be restored: those whose category is gone, and those whose
-// category has another target in their currency.
+// fits returns the targets that cannot be restored: those whose category no longer exists, and
+// those whose category has another target in their currency.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
 		ids[i], records[i] = e.SubjectID, e.After
 	}
-	// The categories stay in use until the transaction ends: this waits for concurrent deletions.
+	// Lock the categories until the transaction ends. This waits for concurrent deletions.
 	_, err := pg.Exec(ctx, tx, `
 		select from category where id in (select (v.record::jsonb ->> 'category_id')::uuid
 			from unnest($1::text[]) v (record)) order by id for share`, records)
@@ -44,32 +43,23 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 			or exists (select from category c where c.id = v.category_id and c.deleted_at is not null)
 			or exists (select from target o where o.category_id = v.category_id and o.currency = v.currency
 				and o.deleted_at is null and o.id <> all($1))`, ids, records)
-	if err != nil {
-		return nil, err
-	}
-	var left []journal.Skipped
-	for _, e := range entries {
-		if slices.Contains(astray, e.SubjectID) {
-			left = append(left, journal.Skip(e, "conflict"))
-		}
-	}
-	return left, nil
+	return journal.Conflicts(entries, astray), err
 }
 
-// A CategoryUser is how targets take part in what becomes of categories: they follow a merge.
+// A CategoryUser moves targets when a category is merged into another.
 type CategoryUser struct{}
 
 var _ category.User = CategoryUser{}
 
-// Uses implements filing.CategoryUser.
+// Uses implements [category.User].
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
 	n, err := pg.Value[int64](ctx, tx, `select count(*) from target where category_id = $1 and deleted_at is null`,
 		category)
 	return n, "targets", err
 }
 
-// Move implements filing.CategoryUser. If the category that stays already has a target, that one is
-// kept and the other is deleted.
+// Move implements [category.User]. If the replacing category already has a target in the same
+// currency, that target is kept and the other is deleted.
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from target where category_id = any($1) and deleted_at is null
 		order by id for update`, from)

@@ -1,6 +1,6 @@
-// Package target keeps the amount that the household plans to spend on a category in a month, and
-// computes how much of it is left. It holds no money: spending is summed up from the transactions
-// each time.
+// Package target stores how much the household plans to spend on a category in a month. It must not
+// know what was spent. Package analytics calculates that from the transactions each time, and also
+// what rolled over and what remains.
 package target
 
 import (
@@ -16,19 +16,19 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// most is how many targets a household may have.
+// maxTargets is the maximum number of targets of a household.
 const maxTargets = 500
 
-// Targets are those of one household.
+// Targets are the targets of one household.
 type Targets struct {
 	categories *category.Categories
 	totals     *analytics.Totals
 }
 
-// New returns Targets for the categories of that filing, measured by those totals.
+// New returns Targets that use those categories and totals.
 func New(f *category.Categories, totals *analytics.Totals) *Targets { return &Targets{f, totals} }
 
-// Ops is target's menu.
+// Ops returns the operations on targets.
 func (t *Targets) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -63,7 +63,7 @@ func (t *Targets) Get(ctx context.Context, q pg.Querier, in Ref) (analytics.Targ
 	return out, noTarget(err)
 }
 
-// lock is Get, with nobody else changing the target until the transaction ends.
+// lock is Get, but it also locks the target until the transaction ends.
 func (t *Targets) lock(ctx context.Context, tx pg.Tx, ref string) (analytics.Target, error) {
 	u, err := pg.Value[id.ID](ctx, tx, `select id from target where deleted_at is null
 		and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
@@ -77,13 +77,13 @@ func (t *Targets) lock(ctx context.Context, tx pg.Tx, ref string) (analytics.Tar
 type CreateTarget struct {
 	Category   string          `json:"category" minLength:"1" doc:"Slug, short id or UUID of an expense category; a primary includes its subcategories" example:"food_and_drink"`
 	Amount     money.Amount    `json:"amount" doc:"For each month; more than 0" example:"400.00"`
-	Currency   *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"The household's currency if omitted"`
+	Currency   *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"If omitted, the household's currency, or that of most accounts if none has it"`
 	Rollover   bool            `json:"rollover,omitempty" doc:"Roll unspent or overspent amounts into the next month"`
 	StartMonth *string         `json:"start_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The first month; this month if omitted" example:"2026-01"`
 	EndMonth   *string         `json:"end_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-12" doc:"The last month; no end if omitted"`
 }
 
-// Create sets a target.
+// Create creates a target.
 func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (analytics.Target, error) {
 	category, err := t.categories.Keep(ctx, tx, "category", in.Category)
 	if err != nil {
@@ -95,10 +95,12 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (analyt
 			category.Kind)
 	}
 	d, err := pg.One[struct {
-		Currency money.Currency `db:"default_currency"`
+		Currency money.Currency `db:"currency"`
 		Month    string         `db:"month"`
 		Targets  int            `db:"targets"`
-	}](ctx, tx, `select default_currency, to_char(now() at time zone time_zone, 'YYYY-MM') as month,
+	}](ctx, tx, `select coalesce((select a.currency from account a where a.deleted_at is null and not a.hidden
+			group by a.currency order by (a.currency = default_currency) desc, count(*) desc, a.currency limit 1),
+			default_currency) as currency, to_char(now() at time zone time_zone, 'YYYY-MM') as month,
 		(select count(*) from target where deleted_at is null) as targets from setting`)
 	if err != nil {
 		return analytics.Target{}, err
@@ -148,7 +150,7 @@ func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (analyt
 	return t.Get(ctx, tx, Ref{newID.String()})
 }
 
-// sensible refuses a target that cannot be met or never begins.
+// sensible returns an error for an amount that is not positive, or an end before the start.
 func sensible(amount money.Amount, start string, end *string) error {
 	if amount.IsNeg() || amount.IsZero() {
 		return errs.Field("amount", "range", "must be more than 0; to stop a target, set end_month or delete "+
@@ -169,7 +171,8 @@ type PatchTarget struct {
 	EndMonth   op.Null[string] `json:"end_month,omitzero" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-12" doc:"The last month; null: no end"`
 }
 
-// Patch changes a target. Its category and currency stay: another category is another target.
+// Patch changes a target. The category and the currency cannot change, because they identify the
+// target.
 func (t *Targets) Patch(ctx context.Context, tx pg.Tx, in PatchTarget) (analytics.Target, error) {
 	to, err := t.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -208,7 +211,7 @@ func (t *Targets) Patch(ctx context.Context, tx pg.Tx, in PatchTarget) (analytic
 	return t.Get(ctx, tx, Ref{to.ID.String()})
 }
 
-// Delete removes a target: a tombstone that a revert lifts.
+// Delete deletes a target and leaves a tombstone. A revert restores the target.
 func (t *Targets) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	was, err := t.lock(ctx, tx, in.ID)
 	if err != nil {

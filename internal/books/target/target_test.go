@@ -29,8 +29,8 @@ type house struct {
 	journal    *journal.Journal
 }
 
-// newHouse has spending in EUR: groceries of 60, 30 and −10 (a refund) in January, February and
-// March, restaurants of 5 in each, and a transfer, an excluded row and one in USD that must not
+// newHouse creates spending in EUR: groceries of 60, 30 and −10 (a refund) in January, February and
+// March, and restaurants of 5 in each month. A transfer, an excluded row and a row in USD must not
 // count.
 func newHouse(t *testing.T) *house {
 	t.Helper()
@@ -106,7 +106,37 @@ func (h *house) revert() (out journal.Reverted) {
 	return out
 }
 
-// Spending is net and includes subcategories; with rollover, the rest of earlier months counts.
+// A new budget is in the household's currency if one of its accounts has that currency. Otherwise
+// it is in the currency of most accounts.
+func TestCurrencyFollowsTheAccounts(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t) // with an account in EUR
+	begins := func(category string, want money.Currency) {
+		t.Helper()
+		got := h.create(CreateTarget{Category: category, Amount: money.MustParse("10")})
+		if got.Currency != want {
+			t.Errorf("with %s it begins in %s", want, got.Currency)
+		}
+	}
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := h.db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`update setting set default_currency = 'USD'`)
+	begins("food_and_drink", "EUR")
+	exec(`insert into account (id, short_id, provider, provider_id, name, type, currency)
+		select gen_random_uuid(), 'account' || n, 'csv', n, 'x', 'depository', 'GBP' from generate_series(1, 2) n`)
+	begins("shopping", "GBP")
+	exec(`insert into account (id, short_id, provider, provider_id, name, type, currency)
+		values (gen_random_uuid(), 'account9', 'csv', '9', 'x', 'depository', 'USD')`)
+	begins("travel", "USD")
+	exec(`update account set deleted_at = now()`)
+	begins("entertainment", "USD")
+}
+
+// Spending is net and includes subcategories. With rollover, the rest of earlier months counts too.
 func TestMeasured(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -164,8 +194,8 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// A category has one target in each currency. Every change of targets can be reverted, but not
-// into two targets of one category.
+// A category has one target in each currency. Every change of targets can be reverted, unless the
+// category would then have two targets in a currency.
 func TestTargetsAreReverted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -221,8 +251,8 @@ func TestTargetsAreReverted(t *testing.T) {
 	}
 }
 
-// Targets follow their category in a merge. A target is deleted if the other category has one, and
-// a revert restores everything together with the categories.
+// Targets follow their category in a merge. If the other category already has a target, the merged
+// one is deleted. A revert restores the targets together with the categories.
 func TestTargetsFollowCategories(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// all asks for a sync of all connections and waits for the end of its job.
+// all requests a sync of all connections and waits until its job has ended.
 func (h *house) all(t *testing.T) (job.Job, SyncedAll) {
 	t.Helper()
 	var j job.Job
@@ -35,7 +35,8 @@ func (h *house) all(t *testing.T) (job.Job, SyncedAll) {
 	return j, out
 }
 
-// A sync of all connections is one job, which ends after them and says how each of them ended.
+// A sync of all connections is one job. It ends after their syncs, and its result shows how each of
+// them ended.
 func TestSyncOfAllIsOneJob(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 2)
@@ -68,7 +69,7 @@ func TestSyncOfAllIsOneJob(t *testing.T) {
 	}
 }
 
-// A call that comes while a sync of all is running joins it.
+// A request during a sync of all connections returns the running job.
 func TestSyncOfAllIsJoined(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 2)

@@ -22,7 +22,7 @@ type BankState struct {
 	AccountsCount int            `json:"accounts_count"`
 }
 
-// bankColumn is the banks of a connection c as the interface shows them.
+// bankColumn selects the banks of a connection c as the API shows them.
 const bankColumn = `(select coalesce(jsonb_agg(jsonb_build_object('name', b ->> 'name', 'status', b ->> 'status',
 			'status_reason', b -> 'reason', 'status_message', b -> 'message',
 			'accounts_count', jsonb_array_length(b -> 'accounts'))), '[]') from jsonb_array_elements(c.banks) b) as banks,`
@@ -37,7 +37,7 @@ type bankState struct {
 	Accounts []string `json:"accounts"`
 }
 
-// bankStates are the banks that a loop has heard of.
+// bankStates are the banks that the pages of a sync have named.
 type bankStates []bankState
 
 func (s *bankStates) of(id, name string) *bankState {
@@ -51,8 +51,8 @@ func (s *bankStates) of(id, name string) *bankState {
 	return b
 }
 
-// hear notes what a page says about accounts and banks. The accounts of a provider that lists them
-// with its pages are stored before any row.
+// hear notes what a page says about accounts and banks. If a provider lists its accounts on the
+// same pages as the rows, hear stores the accounts first.
 func (r *syncRun) hear(ctx context.Context, page bank.Page) error {
 	if r.provider.Traits().Lists && r.accounts == nil {
 		if err := r.settleAccounts(ctx, page.Accounts); err != nil {
@@ -70,7 +70,7 @@ func (r *syncRun) hear(ctx context.Context, page bank.Page) error {
 	for _, t := range page.Troubles {
 		b := r.banks.of(t.BankID, t.BankName.Plain())
 		if b.Status == "pending_reauth" {
-			continue // which a person can do something about
+			continue // a person can fix that, so it is more important than other errors
 		}
 		b.Status, b.Reason, b.Message = "error", &t.Code, &t.Advice
 		if t.Class == bank.Reauth {
@@ -80,9 +80,9 @@ func (r *syncRun) hear(ctx context.Context, page bank.Page) error {
 	return nil
 }
 
-// settleBanks stores the banks' states with the last page of a loop, and notifies people of a bank
-// that needs them since this sync. A bank in trouble may list no account: it keeps those that it
-// had.
+// settleBanks stores the states of the banks with the last page of a loop. It notifies people if a
+// bank needs them to sign in since this sync. A bank in trouble may list no accounts; it then keeps
+// the accounts it had.
 func (r *syncRun) settleBanks(ctx context.Context, tx pg.Tx) ([]bankState, error) {
 	stored, err := pg.Value[[]byte](ctx, tx, `select banks::text::bytea from connection where id = $1`, r.link.ID)
 	if err != nil || len(r.banks) == 0 && string(stored) == "[]" {
@@ -125,7 +125,8 @@ func (r *syncRun) settleBanks(ctx context.Context, tx pg.Tx) ([]bankState, error
 	return r.banks, err
 }
 
-// excused are the accounts of banks in trouble: that they are not listed means nothing.
+// excused returns the accounts of banks in trouble. If the provider does not list them, they are
+// not treated as removed.
 func excused(banks []bankState) []string {
 	var out []string
 	for _, b := range banks {

@@ -13,19 +13,19 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// A consequence is what an error code of a provider means, and what becomes of a connection whose
-// sync it ends.
+// A consequence is the meaning of a provider's error codes, and the status of a connection whose
+// sync fails with them.
 type consequence struct {
-	status  int // of the answer
+	status  int // of the response
 	codes   string
 	class   bank.Class
 	becomes string
 }
 
-// consequences are the codes of both providers' documentation. A code of Later leaves the
-// connection as it is, until the third in a row. Teller's 403 is no revocation here, though it may
-// be one: the same comes of a wrong certificate, and credentials that were erased by mistake cost
-// an enrolment.
+// consequences lists the codes of both providers' documentation. A code of class Later leaves the
+// connection as it is, until the third failure in a row. Teller's 403 does not count as a
+// revocation, although it may be one: a wrong certificate has the same effect, and erasing the
+// credentials by mistake would cost an enrollment.
 var consequences = map[string][]consequence{
 	"plaid": {
 		{
@@ -59,7 +59,7 @@ var consequences = map[string][]consequence{
 			400, "INVALID_FIELD MISSING_FIELDS UNAUTHORIZED_INSTITUTION INSTITUTION_REGISTRATION_REQUIRED", bank.Ours,
 			"error",
 		},
-		{400, "INVALID_PUBLIC_TOKEN INVALID_LINK_TOKEN INVALID_WEBHOOK_VERIFICATION_KEY_ID", bank.Permanent, "error"}, // no answer to a sync; harmless if it were
+		{400, "INVALID_PUBLIC_TOKEN INVALID_LINK_TOKEN INVALID_WEBHOOK_VERIFICATION_KEY_ID", bank.Permanent, "error"}, // never a response to a sync
 		{400, "AN_ITEM_ERROR_OF_NEXT_YEAR", bank.Later, "active"},
 	},
 	"teller": {
@@ -81,7 +81,7 @@ var consequences = map[string][]consequence{
 			bank.Reauth, "pending_reauth",
 		},
 		{404, "enrollment.disconnected.of_next_year", bank.Reauth, "pending_reauth"},
-		{410, "account.closed account.closed.charged_off", bank.Permanent, "error"}, // of the list of accounts; of one account it is not a failure, see below
+		{410, "account.closed account.closed.charged_off", bank.Permanent, "error"}, // of the list of accounts
 		{422, "unprocessable_entity", bank.Ours, "error"},
 		{429, "too_many_requests", bank.Later, "active"},
 		{500, "internal_server_error", bank.Later, "active"},
@@ -115,7 +115,7 @@ func TestEveryCodeOfEveryProvider(t *testing.T) {
 	}
 }
 
-// follows lets syncs end with that code and checks the consequences.
+// follows lets syncs fail with that code and checks the consequences.
 func (o *office) follows(t *testing.T, row consequence, code string, sealed []byte) error {
 	t.Helper()
 	if _, err := pg.Exec(t.Context(), o.db, `update connection set status = 'active', status_reason = null,
@@ -134,7 +134,7 @@ func (o *office) follows(t *testing.T, row consequence, code string, sealed []by
 	if err != nil {
 		return err
 	}
-	// control: without a script another code comes
+	// the control: without a script the code is different
 	_, err = client.Accounts(t.Context(), bank.Credentials(`{"access_token":"x"}`))
 	if e, told := errors.AsType[*bank.Error](err); told && e.Code == code && code != "INVALID_ACCESS_TOKEN" &&
 		code != "forbidden" {
@@ -169,8 +169,8 @@ func (o *office) follows(t *testing.T, row consequence, code string, sealed []by
 	return nil
 }
 
-// An account that its bank has closed ends nothing: the others are read, and what is stored of it
-// stays.
+// An account that its bank has closed does not affect the others: they are still read, and its
+// stored data stays.
 func TestClosedAccountEndsNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "teller", 50)

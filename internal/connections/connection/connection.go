@@ -75,7 +75,7 @@ func (f *Connections) Connection(ctx context.Context, q pg.Querier, in Connectio
 type PatchConnection struct {
 	ID                  string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
 	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection only syncs on request"`
-	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"Sync interval; null means the household default"`
+	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"Sync interval; null means the household default. Never more often than the provider's min_interval_minutes"`
 	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"Owner of the connection: UUID or short id"`
 }
 
@@ -96,16 +96,18 @@ func (f *Connections) PatchConnection(ctx context.Context, tx pg.Tx, in PatchCon
 		}
 		member = &u.ID
 	}
+	spec, _ := all.Find(string(c.Provider))
 	_, err = pg.Exec(ctx, tx, `
 		update connection set
 			paused = coalesce(@paused, paused), sync_interval_seconds = case when @given then @interval
 				else sync_interval_seconds end, member_id = coalesce(@member, member_id),
 			next_sync_at = case when @given
-				and provider <> 'csv' then least(next_sync_at, clock_timestamp() + @interval * interval '1 second')
+				and provider <> 'csv' then least(next_sync_at, clock_timestamp()
+					+ greatest(@interval, @least) * interval '1 second')
 				else next_sync_at end, updated_at = clock_timestamp()
 		where id = @id`, pg.Args{
 		"id": c.ID, "paused": in.Paused, "given": in.SyncIntervalSeconds.Set,
-		"interval": in.SyncIntervalSeconds.Value, "member": member,
+		"interval": in.SyncIntervalSeconds.Value, "least": spec.MinInterval().Seconds(), "member": member,
 	})
 	if err != nil {
 		return Connection{}, err
@@ -113,7 +115,8 @@ func (f *Connections) PatchConnection(ctx context.Context, tx pg.Tx, in PatchCon
 	return f.Connection(ctx, tx, ConnectionRef{c.ID.String()})
 }
 
-// LockConnection is Connection, with nobody else changing it until the transaction ends.
+// LockConnection returns a connection and locks it: nobody else can change it until the transaction
+// ends.
 func (f *Connections) LockConnection(ctx context.Context, tx pg.Tx, ref string) (Connection, error) {
 	_, err := pg.Value[id.ID](ctx, tx, `select id from connection c
 		where id = $1 or short_id = $2`+keeping, pg.RefTo(ref).IDArgs()...)
@@ -123,7 +126,7 @@ func (f *Connections) LockConnection(ctx context.Context, tx pg.Tx, ref string) 
 	return f.Connection(ctx, tx, ConnectionRef{ref})
 }
 
-// A syncedConnection is what a sync needs of a connection.
+// A syncedConnection holds the columns of a connection that a sync needs.
 type syncedConnection struct {
 	ID          id.ID    `db:"id"`
 	ShortID     string   `db:"short_id"`
@@ -132,22 +135,22 @@ type syncedConnection struct {
 	Paused      bool     `db:"paused"`
 	Credentials []byte   `db:"credentials"`
 	Cursor      string   `db:"cursor"`
-	Interval    int      `db:"sync_interval_seconds"` // its own, or the household's
+	Interval    int      `db:"sync_interval_seconds"` // the connection's own, or that of the household
 	Failures    int      `db:"consecutive_failures"`
 	LastSyncAt  *pg.Time `db:"last_sync_at"`
 	// The household's setting.
 	PaidBalances string `db:"paid_balances"`
 }
 
-// linkRows are connections as a sync needs them.
+// linkRows selects connections with the columns of syncedConnection.
 const linkRows = `
 	select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor,
 		coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
 		c.consecutive_failures, c.last_sync_at, s.paid_balances
 	from connection c, setting s`
 
-// keeping locks a connection for changes. Transactions that only refer to it, as when a webhook is
-// stored, need not wait.
+// keeping locks a connection for changes. Transactions that only refer to the connection, such as
+// the one that stores a webhook event, do not wait for this lock.
 const keeping = ` for no key update of c`
 
 func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (syncedConnection, error) {
@@ -173,8 +176,8 @@ func (l syncedConnection) syncable(trigger string) error {
 	return nil
 }
 
-// credentialsPlace is the place that a connection's credentials are sealed to: moved elsewhere,
-// they do not open.
+// credentialsPlace is the database field that a connection's credentials are sealed to. If they are
+// moved to another field, they cannot be opened.
 func credentialsPlace(connection id.ID) seal.Place {
 	return seal.Place{Table: "connection", Column: "credentials", Row: connection.String()}
 }

@@ -30,13 +30,13 @@ type Connections struct {
 	then      []func(context.Context, *job.Run, bool) error
 }
 
-// Providers returns the provider of a name with its current configuration, which another server may
-// have just changed, or an error with the reason why there is none.
+// Providers returns the provider with a given name, or an error with the reason why there is none.
+// The provider has its current configuration, which another server may have just changed.
 type Providers interface {
 	Provider(ctx context.Context, name string) (bank.Provider, error)
 }
 
-// A Config is what a Feed is made of.
+// A Config holds what New needs.
 type Config struct {
 	DB        *pg.DB
 	Auth      *auth.Auth
@@ -52,7 +52,7 @@ type Config struct {
 	Then []func(ctx context.Context, run *job.Run, changed bool) error
 }
 
-// New returns a Feed.
+// New returns Connections.
 func New(c Config) *Connections {
 	return &Connections{
 		db: c.DB, auth: c.Auth, accounts: c.Accounts, books: c.Books, rules: c.Rules, jobs: c.Jobs, ring: c.Ring,
@@ -60,7 +60,7 @@ func New(c Config) *Connections {
 	}
 }
 
-// Follow takes the steps that follow a sync or an import.
+// Follow runs the steps of Config.Then after a sync or an import.
 func (f *Connections) Follow(ctx context.Context, run *job.Run, changed bool) {
 	for _, step := range f.then {
 		if err := step(ctx, run, changed); err != nil {
@@ -69,7 +69,7 @@ func (f *Connections) Follow(ctx context.Context, run *job.Run, changed bool) {
 	}
 }
 
-// linked are the inputs that link a bank through a provider.
+// linked returns provider=name for each remote provider. These inputs of an operation link a bank.
 func linked() []string {
 	var out []string
 	for _, name := range all.Remote("").Enum() {
@@ -78,7 +78,7 @@ func linked() []string {
 	return out
 }
 
-// Ops is feed's menu.
+// Ops returns the operations of connections.
 func (f *Connections) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{

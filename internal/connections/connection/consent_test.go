@@ -21,14 +21,14 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A hall is a household that let coffer into a bank by consent, synced once.
+// A hall is a household with a connection by consent, synced once.
 type hall struct {
 	*house
 	sim *banks.EnableBanking
 	p   consenting
 }
 
-// consenting is a provider whose banks coffer is let into by consent.
+// consenting is a provider whose banks give access by consent.
 type consenting interface {
 	bank.Provider
 	bank.Linker
@@ -36,7 +36,7 @@ type consenting interface {
 	bank.Relinker
 }
 
-// newHall lets coffer into a bank. Spoil makes another provider of the right one, nil for none.
+// newHall connects a bank. If spoil is not nil, it replaces the provider.
 func newHall(t *testing.T, o banks.EnableBankingOptions, spoil func(consenting) consenting) *hall {
 	t.Helper()
 	o.Household = household.Options{Seed: 5, Transactions: 300, Years: 1, End: time.Now()}
@@ -77,7 +77,8 @@ func (h *hall) enters(t *testing.T, n int) {
 	h.links(t, "enablebanking", map[string]string{"code": h.consents(t, session)})
 }
 
-// consents lets the member sign in at the bank, and returns the code with which its page leads back.
+// consents signs the member in at the bank, and returns the code with which its page redirects
+// back.
 func (h *hall) consents(t *testing.T, session bank.Session) string {
 	t.Helper()
 	to, err := h.sim.Visit(t.Context(), session.URL, false)
@@ -91,7 +92,7 @@ func (h *hall) consents(t *testing.T, session bank.Session) string {
 	return u.Query().Get("code")
 }
 
-// renews lets the member consent again, and gives the connection what came of it.
+// renews lets the member consent again, and stores the new credentials in the connection.
 func (h *hall) renews(t *testing.T) {
 	t.Helper()
 	_, _, before, err := h.Repairable(t.Context(), h.db, h.connection.String())
@@ -122,7 +123,7 @@ func (h *hall) renews(t *testing.T) {
 	}
 }
 
-// bySession is a provider that takes the ids of a session for those of the accounts.
+// bySession is a provider with a defect: it uses the ids of a session as the ids of the accounts.
 type bySession struct{ consenting }
 
 func (p bySession) Exchange(ctx context.Context, session string, given json.RawMessage) (bank.Linked, error) {
@@ -141,8 +142,8 @@ func (p bySession) Exchange(ctx context.Context, session string, given json.RawM
 	return out, err
 }
 
-// A new consent brings other ids of sessions and accounts, and this bank numbers its rows anew as
-// well. Accounts and rows stay what they are: none is there twice, and what people set stays.
+// A new consent results in other ids of sessions and accounts, and this bank also numbers its rows
+// again. Accounts and rows must stay the same: nothing is duplicated, and people's choices stay.
 func TestRenewedConsent(t *testing.T) {
 	t.Parallel()
 	const rows = 116
@@ -152,7 +153,7 @@ func TestRenewedConsent(t *testing.T) {
 	} {
 		h := newHall(t, banks.EnableBankingOptions{}, spoil)
 		first := h.sim.Book().Accounts()[0].ID
-		for i := range rows { // equal ones too
+		for i := range rows { // including equal ones
 			h.sim.Book().Add(banks.Row{
 				AccountID: first, Date: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1-i%20),
 				Amount: money.MustParse(fmt.Sprintf("%d.00", 1+i%7)), Name: text.Name(fmt.Sprint("Shop ", i%5)),
@@ -186,8 +187,8 @@ func TestRenewedConsent(t *testing.T) {
 	}
 }
 
-// A bank that refuses one account keeps nothing of the others away, and one whose consent has ended
-// does not concern the next bank.
+// If a bank rejects one account, the others are still read. A bank whose consent has ended does not
+// affect the next bank.
 func TestOtherBanksGoOn(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, banks.EnableBankingOptions{}, nil)
@@ -216,7 +217,7 @@ func TestOtherBanksGoOn(t *testing.T) {
 	well := h.connection
 	h.enters(t, 1)
 	h.good(t)
-	h.sim.Status("EXPIRED") // the newest session
+	h.sim.Status("EXPIRED") // status of the newest session
 	if j, _ := h.once(t, "schedule"); j.State != job.Failed || h.state(t).Status != "pending_reauth" {
 		t.Errorf("%s: %+v", j.State, h.state(t))
 	}
@@ -227,8 +228,9 @@ func TestOtherBanksGoOn(t *testing.T) {
 	}
 }
 
-// Thirty days in which coffer wants to sync every four hours, and a person does once a day: the bank,
-// which lets a program read each account four times in 24 hours, never has to refuse.
+// This test covers thirty days. Coffer wants to sync every four hours, and a person syncs once a
+// day. The bank lets a program read each account four times in 24 hours, and must never have to
+// reject a request.
 func TestThirtyDaysOfConsent(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, banks.EnableBankingOptions{Daily: 4}, nil)
@@ -252,7 +254,7 @@ func TestThirtyDaysOfConsent(t *testing.T) {
 		t.Errorf("%d syncs, %d not made: %+v", synced, rested, s)
 	}
 	t.Logf("%d syncs without a person, %d not made", synced, rested)
-	refused := false // the control: the count is forgotten before each sync
+	refused := false // the control: coffer's count is reset before each sync
 	for range 5 {
 		h.exec(t, `update connection set asked_at = '{}'`)
 		j, _ := h.once(t, "schedule")
@@ -263,7 +265,7 @@ func TestThirtyDaysOfConsent(t *testing.T) {
 	}
 }
 
-// attended runs a sync for which a person waits, who counts for nobody.
+// attended runs a sync for which a person waits. It must not count for the limit.
 func (h *hall) attended(t *testing.T) {
 	t.Helper()
 	with, without, _ := h.sim.Reads()

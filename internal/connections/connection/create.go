@@ -83,13 +83,13 @@ func (f *Connections) askBank(ctx context.Context, _ pg.Querier, in CreateConnec
 	return Opened{linked, accounts}, err
 }
 
-// firstPatience is how long a person who links a bank waits for its accounts, if a sync brings them
-// anyway.
+// firstPatience limits how long a person who links a bank waits for its accounts, if a sync lists
+// them later anyway.
 const firstPatience = time.Minute
 
-// FirstAccounts returns the accounts of a bank that was just linked. Where a sync brings them
-// anyway, it returns none if the bank does not answer: the code that was just exchanged for the
-// credentials works only once, so an error here would lose them.
+// FirstAccounts returns the accounts of a bank that was just linked. If the bank does not answer
+// and a sync lists the accounts anyway, it returns none instead of an error. The code that was
+// exchanged for the credentials works only once, so an error would lose the credentials.
 func FirstAccounts(ctx context.Context, p bank.Provider, c bank.Credentials) ([]bank.Account, error) {
 	if p.Traits().Lists {
 		var cancel context.CancelFunc
@@ -103,7 +103,8 @@ func FirstAccounts(ctx context.Context, p bank.Provider, c bank.Credentials) ([]
 	return accounts, err
 }
 
-// Linker returns the provider as one with which a bank can be linked.
+// Linker returns a configured provider and its bank.Linker, or an error if the provider cannot link
+// banks.
 func (f *Connections) Linker(ctx context.Context, name string) (bank.Provider, bank.Linker, error) {
 	provider, err := f.Configured(ctx, name)
 	if err != nil {
@@ -116,7 +117,8 @@ func (f *Connections) Linker(ctx context.Context, name string) (bank.Provider, b
 	return provider, l, nil
 }
 
-// Configured returns the provider with its current configuration, if this server may talk to it.
+// Configured returns the provider with its current configuration, or an error if this server has no
+// encryption key.
 func (f *Connections) Configured(ctx context.Context, name string) (bank.Provider, error) {
 	p, err := f.providers.Provider(ctx, name)
 	if err == nil && f.ring == nil {
@@ -144,7 +146,7 @@ func (f *Connections) CreateConnection(ctx context.Context, tx pg.Tx, in CreateC
 	return f.Connection(ctx, tx, ConnectionRef{c.String()})
 }
 
-// LinkBank stores a connection of that member as the bank opened it, and starts its first sync.
+// LinkBank stores a connection of a member, as the bank opened it, and starts its first sync.
 func (f *Connections) LinkBank(ctx context.Context, tx pg.Tx, member id.ID, provider string, interval *int, o Opened) (
 	id.ID, error,
 ) {
@@ -186,13 +188,14 @@ func (f *Connections) LinkBank(ctx context.Context, tx pg.Tx, member id.ID, prov
 	return c, err
 }
 
-// countsLoops reports whether a provider's requests count by loops: linking is none.
+// countsLoops reports whether a provider's limit counts whole loops of pages, so linking a bank
+// does not count.
 func countsLoops(provider string) bool {
 	spec, _ := all.Find(provider)
 	return spec.Remote() && spec.Type.Traits().PerLoop
 }
 
-// institution is the name of the bank, or of the first few where there are several.
+// institution returns the name of the bank, or the first few names if there are several banks.
 func institution(o Opened) text.Untrusted {
 	if o.Linked.InstitutionName.Plain() != "" {
 		return o.Linked.InstitutionName
@@ -242,7 +245,7 @@ func (f *Connections) AddConnections(ctx context.Context, tx pg.Tx, connections 
 	return ids, nil
 }
 
-// accountsOf are a bank's accounts as the register takes them.
+// accountsOf converts a bank's accounts to the input of account.Register.
 func accountsOf(connection id.ID, provider string, listed []bank.Account) []account.Incoming {
 	accounts := make([]account.Incoming, len(listed))
 	for i, a := range listed {
@@ -256,7 +259,7 @@ func accountsOf(connection id.ID, provider string, listed []bank.Account) []acco
 	return accounts
 }
 
-// whose is the member that was named, else the caller's own; nil stands for the oldest admin.
+// whose returns the member that ref names, or else the caller. Nil stands for the oldest admin.
 func whose(ctx context.Context, ref *string) *string {
 	if caller := op.ActorOf(ctx).Member; ref == nil && caller != nil {
 		return new(caller.String())
@@ -264,7 +267,7 @@ func whose(ctx context.Context, ref *string) *string {
 	return ref
 }
 
-// FindOwner is Owner without keeping the member.
+// FindOwner is Owner without the lock on the member.
 func (f *Connections) FindOwner(ctx context.Context, q pg.Querier, ref *string) (id.ID, error) {
 	if ref = whose(ctx, ref); ref == nil {
 		return pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin'
@@ -274,8 +277,8 @@ func (f *Connections) FindOwner(ctx context.Context, q pg.Querier, ref *string) 
 	return u.ID, pg.Named(err, "user_id", "user", "{user.list} lists them")
 }
 
-// Owner returns the member who is named, else the caller, else the oldest admin, and keeps others
-// from removing that member until the transaction ends.
+// Owner returns the member that ref names, or else the caller, or else the oldest admin. Nobody can
+// remove that member until the transaction ends.
 func (f *Connections) Owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) {
 	if ref = whose(ctx, ref); ref == nil {
 		return pg.Value[id.ID](ctx, tx, `select id from member where deleted_at is null and role = 'admin'
@@ -285,8 +288,8 @@ func (f *Connections) Owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, 
 	return u.ID, pg.Named(err, "user_id", "user", "{user.list} lists them")
 }
 
-// revoke gives access back at the bank. That it cannot is no reason to keep a connection that
-// someone wants gone: the credentials are erased in any case.
+// revoke asks the bank to end coffer's access. If that fails, the connection is still deleted and
+// its credentials are erased.
 func (f *Connections) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool, error) {
 	c, err := f.Connection(ctx, q, in)
 	if err != nil {

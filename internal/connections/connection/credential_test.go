@@ -21,7 +21,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A vault is a bank whose widget gives the token that it was asked for.
+// A vault is a bank that accepts any widget result. The token in the result becomes the access
+// token.
 type vault struct{ *bankBook }
 
 func (vault) Session(context.Context, bank.LinkRequest) (bank.Session, error) {
@@ -39,7 +40,7 @@ func (vault) Exchange(_ context.Context, _ string, given json.RawMessage) (bank.
 	}, err
 }
 
-// newVault is a feed on that database which takes connections on and works no jobs.
+// newVault returns Connections on that database. It can create connections, and runs no jobs.
 func newVault(t *testing.T, url string, ring *seal.Ring) *Connections {
 	t.Helper()
 	db, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 6})
@@ -50,8 +51,8 @@ func newVault(t *testing.T, url string, ring *seal.Ring) *Connections {
 	return feedOn(db, ring, vault{&bankBook{size: 1, truth: map[string]bank.Transaction{}}})
 }
 
-// readable finds a secret in a dump as it is, or in one of the ways in which a dump or a program
-// writes bytes.
+// readable reports whether a dump contains a secret, unchanged or in one of the encodings that a
+// dump or a program uses for bytes.
 func readable(dump []byte, secret string) bool {
 	for _, form := range []string{
 		secret, hex.EncodeToString([]byte(secret)),
@@ -65,7 +66,7 @@ func readable(dump []byte, secret string) bool {
 	return false
 }
 
-// sealedAs reads all credentials, as the rows have them.
+// sealedAs reads all credentials in their stored form.
 func (f *Connections) sealedAs(t *testing.T) map[id.ID][]byte {
 	t.Helper()
 	type row struct {
@@ -83,8 +84,8 @@ func (f *Connections) sealedAs(t *testing.T) map[id.ID][]byte {
 	return out
 }
 
-// A thousand banks are linked. A dump shows no token of theirs, and a ciphertext that was moved to
-// another row does not open there.
+// After a thousand banks are linked, a dump contains none of their tokens. A ciphertext that was
+// moved to another row does not open there.
 func TestCredentialsAreSealed(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -126,7 +127,7 @@ func TestCredentialsAreSealed(t *testing.T) {
 		t.Errorf("%d of %d tokens can be read in a dump of %d bytes", found, n, len(dump))
 	}
 	stored := f.sealedAs(t)
-	var before []byte // of the row before
+	var before []byte // of the previous row
 	opened, moved := 0, 0
 	for c, sealed := range stored {
 		if plain, err := f.open(syncedConnection{ID: c, Credentials: sealed}); err == nil &&
@@ -141,7 +142,7 @@ func TestCredentialsAreSealed(t *testing.T) {
 	if opened != n || moved != 0 {
 		t.Errorf("%d of %d open where they were sealed, %d elsewhere", opened, n, moved)
 	}
-	// The control: a token that is not sealed is found.
+	// The control: an unsealed token is found.
 	var token string
 	for _, token = range tokens {
 		break
@@ -151,12 +152,12 @@ func TestCredentialsAreSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !readable(pgtest.Dump(t, url), token) {
-		t.Error("control: a token that lies open is not found")
+		t.Error("control: a token in clear text is not found")
 	}
 }
 
-// Ten thousand credentials get a new key while they are read: no read fails, and afterwards the old
-// key opens nothing.
+// Ten thousand credentials are sealed with a new key while they are read. No read fails, and
+// afterwards the old key opens none of them.
 func TestCredentialsRotateOnline(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
@@ -219,7 +220,7 @@ func TestCredentialsRotateOnline(t *testing.T) {
 	if err != nil || done != n || failed.Load() > 0 || reads.Load() == 0 {
 		t.Errorf("%d of %d rotated, %d of %d reads failed, %v", done, n, failed.Load(), reads.Load(), err)
 	}
-	if took > time.Minute { // some seconds on a machine that does nothing else; the goal is ten
+	if took > time.Minute { // on an idle machine it takes some seconds; the goal is ten
 		t.Errorf("the rotation took %v", took)
 	}
 	fresh := newVault(t, url, ringOf(t, newKey))

@@ -1,6 +1,6 @@
-// Package connection brings transactions in: it owns the connections to banks and syncs them page
-// by page. It must not know what a transaction means, nor distinguish providers: the ledger and the
-// rules do the former, package bank the latter.
+// Package connection owns the connections to banks and syncs their transactions page by page. It
+// must not know what a transaction means: that is the task of the ledger and the rules. It must not
+// distinguish providers: that is the task of package bank.
 //
 // # Terms
 //

@@ -9,12 +9,13 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// Tasks returns the timed work of connections. A trigger of the schema wakes it by its name.
+// Tasks returns the scheduled work of connections. A database trigger wakes the task by its name.
 func (f *Connections) Tasks() []schedule.Task {
 	return []schedule.Task{{Name: "feed.sync", Next: nextSync, Do: f.syncDue, Fault: "due syncs not started"}}
 }
 
-// nextSync returns how long it is until a sync is due. A log that its job left open is due at once.
+// nextSync returns how long it is until a sync is due. An open log whose job has ended is due at
+// once.
 func nextSync(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	ms, err := pg.Value[*int64](ctx, q, `
 		select case
@@ -24,7 +25,7 @@ func nextSync(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	return schedule.In(ms), err
 }
 
-// syncDue starts the syncs that are due, and ends the logs of those that were broken off.
+// syncDue starts the syncs that are due, and closes the logs that ended jobs have left open.
 func (f *Connections) syncDue(ctx context.Context) error {
 	_, err := f.SweepDue(ctx)
 	return errors.Join(err, f.EndLogs(ctx))

@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/job"
+	"coffer/internal/platform/op"
 	"coffer/internal/platform/pg"
 	"coffer/internal/platform/schedule"
 )
@@ -21,7 +22,7 @@ func (h *house) write(t *testing.T, sql string) {
 	}
 }
 
-// comes waits until a query finds true.
+// comes waits until a query returns true.
 func (h *house) comes(t *testing.T, what, sql string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -33,7 +34,7 @@ func (h *house) comes(t *testing.T, what, sql string) {
 	}
 }
 
-// A clock that sleeps learns of a new time by its row, and begins the sync when it is due.
+// A sleeping scheduler notices a new due time in the database, and starts the sync when it is due.
 func TestTimedWorkIsOnTime(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -56,7 +57,7 @@ func TestTimedWorkIsOnTime(t *testing.T) {
 	}
 }
 
-// A log that its job left open, or whose job nobody knows any more, is due until it is ended.
+// A log that its job left open, or whose job no longer exists, is due until it is closed.
 func TestOpenLogsAreDue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -85,5 +86,28 @@ func TestOpenLogsAreDue(t *testing.T) {
 		from sync_log order by id`)
 	if err != nil || !slices.Equal(got, []string{"error INTERNAL_ERROR t", "cancelled t"}) {
 		t.Errorf("the logs are %q, %v", got, err)
+	}
+}
+
+// An interval below the provider's minimum does not make the next sync due earlier.
+func TestNextSyncKeepsTheMinimum(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	for provider, least := range map[string]string{"plaid": "15 minutes", "simplefin": "6 hours"} {
+		b.write(t, `update connection set provider = '`+provider+`', next_sync_at = clock_timestamp() + interval '1 day'`)
+		err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
+			_, err := b.PatchConnection(t.Context(), tx, PatchConnection{
+				ID: b.connection.String(), SyncIntervalSeconds: op.Null[int]{Set: true, Value: new(900)},
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := pg.Value[bool](t.Context(), b.db, `select next_sync_at between now() + interval '`+least+`' -
+			interval '2 minutes' and now() + interval '`+least+`' + interval '2 minutes' from connection`)
+		if err != nil || !kept {
+			t.Errorf("%s is not synced in %s (%v)", provider, least, err)
+		}
 	}
 }

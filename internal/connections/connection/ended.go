@@ -10,9 +10,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Ended closes the logs of syncs and imports in the transaction that ends their jobs. A sync that
-// failed inside coffer, and whose run could not record that, counts like a failure of the bank: the
-// household must learn that nothing arrives.
+// Ended closes the logs of syncs and imports in the transaction that ends their jobs. If coffer
+// itself failed and the run could not record that, Ended records it like a failure of the bank,
+// because the household must learn that no data arrives.
 func (f *Connections) Ended(ctx context.Context, tx pg.Tx, jobs []job.Ended) error {
 	untold, err := closeLogs(ctx, tx, jobs)
 	if err != nil {
@@ -41,8 +41,8 @@ type untold struct {
 	Message    string    `db:"message"`
 }
 
-// closeLogs closes the logs of jobs that ended, and returns the syncs among them that failed with
-// their log open, or before they had one. A rejection by the connection itself is not a failure.
+// closeLogs closes the logs of jobs that ended. It returns the failed syncs whose log was still
+// open or had not started. A sync that the connection itself rejected does not count as failed.
 func closeLogs(ctx context.Context, tx pg.Tx, jobs []job.Ended) ([]untold, error) {
 	ids := make([]id.ID, len(jobs))
 	for i, e := range jobs {
@@ -63,8 +63,8 @@ func closeLogs(ctx context.Context, tx pg.Tx, jobs []job.Ended) ([]untold, error
 		pg.Args{"jobs": ids, "kind": SyncKind, "refused": string(errs.ConnNotSyncable)})
 }
 
-// fault is the failure in the words of a connection. It may pass, so the connection is in error
-// after as many of them as of the bank's.
+// fault converts the failure to a bank error. The error is of class bank.Later, so the connection
+// goes into error only after several failures in a row, as with a bank's failures.
 func (u untold) fault(provider string) *bank.Error {
 	e := &bank.Error{Provider: provider, Class: bank.Later, Code: string(u.Code), Advice: u.Message}
 	if u.Code == errs.InternalError {

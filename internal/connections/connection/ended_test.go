@@ -13,7 +13,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// refuse makes the database reject what is written into a table, as a mistake of coffer's would.
+// refuse makes the database reject all writes to a table, as a mistake in coffer could.
 func (h *house) refuse(t *testing.T, table string) {
 	t.Helper()
 	h.write(t, `create or replace function refuse() returns trigger language plpgsql as
@@ -21,7 +21,7 @@ func (h *house) refuse(t *testing.T, table string) {
 		create trigger refused before insert on `+table+` for each row execute function refuse()`)
 }
 
-// told returns the notifications so far.
+// told returns the types of the notifications so far.
 func (h *house) told(t *testing.T) []string {
 	t.Helper()
 	out, err := pg.Values[string](t.Context(), h.db, `select type from notification order by id`)
@@ -31,9 +31,9 @@ func (h *house) told(t *testing.T) []string {
 	return out
 }
 
-// Syncs that fail inside coffer are treated like failures of the bank: each ends its log and
-// counts, the third in a row puts the connection in error and posts a notification, and a
-// successful sync clears it. It does not matter whether the sync had started a log.
+// Syncs that fail inside coffer count like failures of the bank. Each closes its log and counts,
+// and the third in a row puts the connection in error and posts a notification. A successful sync
+// clears the error. It does not matter whether the sync had started a log.
 func TestOwnFailuresAreTold(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"transaction", "sync_log"} {
@@ -84,14 +84,14 @@ func TestOwnFailuresAreTold(t *testing.T) {
 // failure.
 func TestWhatIsNoFailure(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, mostStored) // a page is stored alone
+	b := newBranch(t, mostStored) // a page is stored separately
 	b.bank.put(charge("t1", "1.00", "A"))
 	b.write(t, `update connection set paused = true`)
 	if j, _ := b.once(t, "schedule"); j.State != job.Failed || j.Error.Code != errs.ConnNotSyncable {
 		t.Errorf("a paused connection: %+v", j)
 	}
 	b.write(t, `update connection set paused = false`)
-	b.bank.errs = []error{errs.New(errs.Unavailable, "it passes")} // tried again by itself
+	b.bank.errs = []error{errs.New(errs.Unavailable, "it passes")} // the job retries this by itself
 	if j, _ := b.once(t, "manual"); j.State != job.Succeeded {
 		t.Errorf("a failure that passed: %+v, %+v", j, j.Error)
 	}
@@ -104,7 +104,7 @@ func TestWhatIsNoFailure(t *testing.T) {
 	}
 }
 
-// canceled runs a sync of two pages that is canceled while it waits for the first.
+// canceled runs a sync of two pages, which is canceled while it waits for the first page.
 func (b *branch) canceled(t *testing.T) {
 	t.Helper()
 	for i := range mostStored + 1 {

@@ -17,8 +17,8 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// failures are the ways in which a call fails. A reset comes twice: net/http itself asks once more
-// for what only reads, where a connection that it had kept is dead and nothing was answered.
+// failures are the ways in which a call can fail. A reset happens twice, because net/http itself
+// repeats a reading request on a dead connection.
 var failures = map[string]banks.Fault{
 	"reset":              {Reset: true, Times: 2},
 	"cut":                {Cut: true},
@@ -35,14 +35,15 @@ var failures = map[string]banks.Fault{
 	"late, then a reset": {Delay: 200 * time.Millisecond, Reset: true, Times: 2},
 }
 
-// calls are what a sync asks of each provider, as a path and how many of that path come before.
+// calls are the requests of a sync to each provider: the path, and how many requests to that path
+// succeed first.
 var calls = map[string][]banks.Fault{
 	"plaid":  {{Path: "/accounts/get"}, {Path: "/transactions/sync"}},
 	"teller": {{Path: "/accounts"}, {Path: "/accounts", Skip: 1}, {Path: "/accounts/"}, {Path: "/accounts/", Skip: 1}},
 }
 
-// Whatever happens to whichever call: the sync ends at once, says so, has moved no cursor, and the
-// next one makes it good.
+// For each fault in each call: the sync ends at once, reports the fault and does not move the
+// cursor, and the next sync catches up.
 func TestEveryFaultOfEveryCall(t *testing.T) {
 	t.Parallel()
 	for provider, places := range calls {
@@ -95,8 +96,8 @@ func TestEveryFaultOfEveryCall(t *testing.T) {
 	}
 }
 
-// A failure behind the first page leaves that page whole, with its rules and its journal, and the
-// cursor where it was.
+// A failure after the first page keeps that page, with the effects of rules and its journal
+// entries. The cursor stays where it was.
 func TestFaultBetweenPages(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "plaid", 50)
@@ -128,8 +129,8 @@ func TestFaultBetweenPages(t *testing.T) {
 	}
 }
 
-// A storm is not answered by one: each sync asks once, none comes before its time, and the third in
-// a row puts the connection in error, from which it comes back by itself.
+// Many errors of a bank do not cause many requests. Each sync makes one request and none starts
+// early. The third error in a row puts the connection in error, from which it recovers by itself.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"plaid", "teller"} {
@@ -159,7 +160,7 @@ func TestStorm(t *testing.T) {
 						t.Errorf("after %d: %+v", n, h)
 					}
 					if taken, err := o.SweepDue(t.Context()); taken != 0 || err != nil {
-						t.Errorf("after %d it is asked again at once, %v", n, err)
+						t.Errorf("after %d errors it asks again at once, %v", n, err)
 					}
 				}
 				o.sim.Calm()
@@ -182,8 +183,8 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// A bank that fails while it is linked leaves nothing behind, and what the widget gave can be sent
-// again where the provider allows it.
+// If a bank fails while it is linked, nothing is stored. The widget's result can be sent again if
+// the provider allows it.
 func TestFaultsWhileLinking(t *testing.T) {
 	t.Parallel()
 	for provider, paths := range map[string][]string{

@@ -39,7 +39,7 @@ type Hint struct {
 
 // Heard is the result of a hint.
 type Heard struct {
-	Connection *id.ID // nil where it is about none that we have
+	Connection *id.ID // nil if the event is not about a known connection
 	Synced     bool   // a sync was queued, or the waiting one was joined
 	Message    string // what was done, or why nothing was
 }
@@ -72,7 +72,7 @@ func (f *Connections) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error)
 		return out, nil
 	}
 	switch h.Event.Effect {
-	case bank.Sync, bank.AccountGone: // a sync reads the accounts and reports it
+	case bank.Sync, bank.AccountGone: // a sync reads the accounts and shows if one is gone
 		return f.news(ctx, tx, out, l, h.Trigger)
 	case bank.Repaired:
 		if l, err = loginRepaired(ctx, tx, l); err != nil {
@@ -99,7 +99,7 @@ func (f *Connections) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error)
 	return out, nil
 }
 
-// news takes a sync on where the connection may be synced without a person's asking.
+// news requests a sync, unless the connection cannot be synced without a person.
 func (f *Connections) news(ctx context.Context, tx pg.Tx, out Heard, l syncedConnection, trigger string) (Heard,
 	error,
 ) {
@@ -114,8 +114,8 @@ func (f *Connections) news(ctx context.Context, tx pg.Tx, out Heard, l syncedCon
 	return out, nil
 }
 
-// needsReauth stops syncs until the member has signed in. Where that is known already, the first
-// reason stays.
+// needsReauth stops syncs until the member has signed in. If the connection already waits for a
+// sign-in, the first reason stays.
 func needsReauth(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
 	moved, err := pg.Exec(ctx, tx, `
 		update connection set status = 'pending_reauth', status_reason = $2, status_message = $3, next_sync_at = null,
@@ -141,8 +141,8 @@ func expiring(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
 	return err
 }
 
-// loginRepaired ends pending_reauth when the provider reports a repair. In the other states the
-// login was not known to be broken, and a sync shows its state.
+// loginRepaired ends pending_reauth when the provider reports a repair. In other states the login
+// was not known to be broken, and the next sync finds out the state.
 func loginRepaired(ctx context.Context, tx pg.Tx, l syncedConnection) (syncedConnection, error) {
 	if l.Status != "pending_reauth" {
 		return l, nil

@@ -20,7 +20,7 @@ func (b *branch) hear(t *testing.T, e bank.Event) (Heard, error) {
 	return out, err
 }
 
-// settled waits until no sync waits or runs.
+// settled waits until no sync is waiting or running.
 func (b *branch) settled(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -34,7 +34,7 @@ func (b *branch) settled(t *testing.T) {
 	}
 }
 
-// TestHints plays every effect in every state: the contract's table.
+// TestHints tests every effect in every state, as in the contract's table.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -125,7 +125,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// A warning that consent will end outlives good syncs, and a sync that fails in between.
+// The warning that consent will end stays after successful syncs, and after a failed sync in
+// between.
 func TestConsentWarningStays(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -147,8 +148,8 @@ func TestConsentWarningStays(t *testing.T) {
 	}
 }
 
-// A connection shows an account that the bank no longer shares, until it is shared again or someone
-// hides it; a consent that ends is shown first.
+// A connection shows an account that the bank no longer shares, until it is shared again or
+// somebody hides it. The warning about consent takes precedence.
 func TestAccountGone(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -195,8 +196,8 @@ func TestAccountGone(t *testing.T) {
 	b.holds(t)
 }
 
-// A login that works again is the same consent as before when the provider says so, and a new one
-// when the member signed in.
+// If the provider reports that a login works again, the consent stays the same. If the member has
+// signed in, it is a new consent.
 func TestLoginWorksAgain(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -267,8 +268,8 @@ func TestHintsDuringASync(t *testing.T) {
 	}
 }
 
-// A webhook that comes while its connection syncs causes exactly one further run, and that run sees
-// the news. A request by hand joins the running sync.
+// A webhook event during a sync causes exactly one further run, and that run sees the new data. A
+// request by hand joins the running sync.
 func TestNewsDuringASync(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

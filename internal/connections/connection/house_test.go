@@ -41,12 +41,12 @@ func ringOf(t *testing.T, current string, old ...string) *seal.Ring {
 	return r
 }
 
-// only is a household with one provider.
+// only is the Providers of a household with one provider.
 type only struct{ p bank.Provider }
 
 func (o only) Provider(context.Context, string) (bank.Provider, error) { return o.p, nil }
 
-// feedOn is a feed on that database with one provider. It works no jobs.
+// feedOn returns Connections on that database with one provider. It runs no jobs.
 func feedOn(db *pg.DB, ring *seal.Ring, p bank.Provider) *Connections {
 	files := category.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
 	books, jobs := ledger.New(db, files), job.New(db, nil)
@@ -58,7 +58,7 @@ func feedOn(db *pg.DB, ring *seal.Ring, p bank.Provider) *Connections {
 	return f
 }
 
-// A house is a household with a worker and one connection, once its test has made it.
+// A house is a household with a worker. It has one connection, which the test creates.
 type house struct {
 	*Connections
 	connection id.ID
@@ -69,7 +69,7 @@ func newHouse(t *testing.T, p bank.Provider) *house {
 	h := &house{Connections: feedOn(pgtest.New(t), ringOf(t, oldKey), p)}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
-	working.Go(func() { _ = h.jobs.Run(ctx) }) // it ends with the test
+	working.Go(func() { _ = h.jobs.Run(ctx) }) // the worker ends with the test
 	t.Cleanup(func() { stop(); working.Wait() })
 	return h
 }
@@ -95,7 +95,7 @@ func (h *house) once(t *testing.T, trigger string) (job.Job, Synced) {
 	return j, out
 }
 
-// health is what is known of the connection.
+// health is the stored state of the connection.
 type health struct {
 	Cursor   string   `db:"cursor"`
 	Status   string   `db:"status"`
@@ -105,7 +105,7 @@ type health struct {
 	Consent  *pg.Time `db:"consent_expires_at"`
 	Accounts bool     `db:"new_accounts_available"`
 	Sealed   bool     `db:"sealed"`
-	Due      *bool    `db:"due"` // nil where no sync will be
+	Due      *bool    `db:"due"` // nil if no sync is scheduled
 }
 
 func (h *house) health(t *testing.T) health {
@@ -130,7 +130,7 @@ func (h *house) lastLog(t *testing.T) SyncLog {
 	return logs.SyncLogs[0]
 }
 
-// stored are the live rows.
+// stored returns the live rows as text.
 func (h *house) stored(t *testing.T) []string {
 	t.Helper()
 	rows, err := pg.Values[string](t.Context(), h.db, `
@@ -143,13 +143,13 @@ func (h *house) stored(t *testing.T) []string {
 	return rows
 }
 
-// written is a row of the bank as stored writes it.
+// written returns a row of the bank in the same form as stored.
 func written(provider string, day time.Time, amount money.Amount, pending bool, name text.Untrusted) string {
 	return fmt.Sprintf("%s %s %s %.1s %s", provider, day.Format(time.DateOnly), amount, fmt.Sprint(pending),
 		name.Plain())
 }
 
-// holds compares the books with the bank, whose rows are written.
+// holds compares the stored rows with the bank's rows.
 func (h *house) holds(t *testing.T, bank []string) {
 	t.Helper()
 	slices.Sort(bank)
@@ -165,7 +165,7 @@ func (h *house) exec(t *testing.T, sql string, args ...any) {
 	}
 }
 
-// links connects a bank with what a person gave, and makes it the house's connection.
+// links connects a bank with the values that a person entered, and makes it the house's connection.
 func (h *house) links(t *testing.T, provider all.Name, given map[string]string) {
 	t.Helper()
 	in := CreateConnection{Provider: provider, Credentials: WidgetResult{}}
@@ -186,7 +186,7 @@ func (h *house) links(t *testing.T, provider all.Name, given map[string]string) 
 	}
 }
 
-// good syncs, which must succeed, and returns the result.
+// good runs a sync, which must succeed, and returns its result.
 func (h *house) good(t *testing.T) Synced {
 	t.Helper()
 	j, out := h.once(t, "manual")
@@ -205,7 +205,7 @@ func (h *house) state(t *testing.T) Connection {
 	return c
 }
 
-// edit lets a person choose the category of the newest rows of an account.
+// edit sets the category of the newest rows of an account as a person would.
 func (h *house) edit(t *testing.T, account string, n int) {
 	t.Helper()
 	got, err := pg.Exec(t.Context(), h.db, `update transaction set category_source = 'user',

@@ -15,7 +15,7 @@ func (f *Connections) RememberOptions(ctx context.Context, tx pg.Tx, connection 
 	return err
 }
 
-// StartImport locks the connection that a file is imported into, and starts the log of that job.
+// StartImport locks the connection that a file is imported into, and starts the log of the import.
 func (f *Connections) StartImport(ctx context.Context, tx pg.Tx, connection, run id.ID) (id.ID, error) {
 	if _, err := lockLink(ctx, tx, connection); err != nil {
 		return id.ID{}, err
@@ -23,13 +23,13 @@ func (f *Connections) StartImport(ctx context.Context, tx pg.Tx, connection, run
 	return startLog(ctx, tx, syncRequest{Connection: connection, Trigger: "import"}, run)
 }
 
-// A File is what an import was of.
+// A File describes what was imported.
 type File struct {
-	Account *id.ID  // nil if it was of several
+	Account *id.ID  // nil if the file had several accounts
 	Name    *string // as the caller gave it
 }
 
-// EndImport completes the log of an import of that file.
+// EndImport completes the log of an import of a file.
 func (f *Connections) EndImport(ctx context.Context, tx pg.Tx, connection, log id.ID, n Tally, change *id.ID,
 	of File,
 ) error {

@@ -105,7 +105,7 @@ func startLog(ctx context.Context, tx pg.Tx, o syncRequest, run id.ID) (id.ID, e
 	return made, err
 }
 
-// writeLog writes how far the sync is, and with the last page that it is done.
+// writeLog writes the progress of the sync, and with the last page that the sync has succeeded.
 func (f *Connections) writeLog(ctx context.Context, tx pg.Tx, at *syncState, last bool) error {
 	_, err := pg.Exec(ctx, tx, `
 		update sync_log set
@@ -127,12 +127,12 @@ func endLog(ctx context.Context, tx pg.Tx, log id.ID, status string, code, messa
 	return err
 }
 
-// openLogs selects the logs l that their jobs j have left open: they were canceled, failed for a
-// reason that is not the bank's, or are forgotten.
+// openLogs selects logs l that are still open although their jobs j have ended: the job was
+// canceled, failed for a reason that is not the bank's, or no longer exists.
 const openLogs = `l.status = 'running' and (j.id is null or j.state in ('failed', 'cancelled'))`
 
-// EndLogs closes the logs that jobs have left open. Ended does so for those that end now; this is
-// for logs that came from an earlier version or with an archive. Every replica may run it.
+// EndLogs closes the logs that ended jobs have left open. Ended does so for jobs that end now;
+// EndLogs is for logs from an earlier version or from an archive. Every replica may run it.
 func (f *Connections) EndLogs(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `
 		update sync_log set status = case when j.state = 'failed' then 'error' else 'cancelled' end,
@@ -142,8 +142,8 @@ func (f *Connections) EndLogs(ctx context.Context) error {
 	return err
 }
 
-// ForgetLogs deletes sync logs that are older than the household's retention, a batch at a time;
-// the last one of each connection is kept.
+// ForgetLogs deletes a batch of the sync logs that are older than the household's retention. The
+// last log of each connection is kept.
 func (f *Connections) ForgetLogs(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `
 		delete from sync_log where id in (
@@ -154,8 +154,8 @@ func (f *Connections) ForgetLogs(ctx context.Context) error {
 	return err
 }
 
-// quarantine keeps unreadable rows, each once however often it comes. The content of the row is
-// sealed if there is a key; without one only the reason is kept.
+// quarantine keeps unreadable rows. A row that comes again is still kept only once. The content of
+// the row is sealed if there is a key; otherwise only the reason is kept.
 func (f *Connections) quarantine(ctx context.Context, tx pg.Tx, connection id.ID, accounts map[string]id.ID,
 	bad []bank.Bad,
 ) error {

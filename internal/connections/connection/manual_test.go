@@ -24,8 +24,8 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// byHand are the transactions that somebody entered, with all that hangs on them, as the database
-// has them.
+// byHand returns the transactions that were entered by hand, with everything attached to them, as
+// stored.
 func (o *office) byHand(t *testing.T) string {
 	t.Helper()
 	rows, err := pg.Values[string](t.Context(), o.db, `
@@ -40,8 +40,8 @@ func (o *office) byHand(t *testing.T) string {
 	return strings.Join(rows, "\n")
 }
 
-// enter adds transactions by hand to all accounts of the bank: some are split, tagged or talked about.
-// Their amounts end in 13 cents, which the bank's never do.
+// enter adds transactions by hand to all accounts of the bank. Some of them are split, tagged or
+// commented on. Their amounts end in 13 cents, which the bank's amounts never do.
 func (o *office) enter(t *testing.T, hand *manual.Manual, n int) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "Ada", Scope: op.Full})
@@ -75,7 +75,7 @@ func (o *office) enter(t *testing.T, hand *manual.Manual, n int) {
 	}
 }
 
-// meddle lets the bank do something.
+// meddle makes a random change at the bank.
 func (o *office) meddle(dice *rand.Rand) {
 	accounts, rows := o.book.Accounts(), o.book.Rows()
 	amount := func() money.Amount {
@@ -102,15 +102,16 @@ func (o *office) meddle(dice *rand.Rand) {
 				o.book.Post(waiting[0].ID, func(r *banks.Row) { r.Amount = amount() })
 				rows = o.book.Rows()
 			}
-		case 5: // the loop breaks after some pages
+		case 5: // the loop is interrupted after some pages
 			o.sim.Script(banks.Fault{Path: map[string]string{"plaid": "/transactions/sync"}[o.provider], Skip: 1, Status: 500, Body: "{}"})
 		}
 	}
 }
 
-// 200 syncs of banks that add, change, post and remove rows at random, and fail now and then, leave
-// what somebody entered by hand as it is, byte for byte. The controls: a row of the bank that it did
-// not bring goes, and one that equals an entered one is matched with it.
+// In 200 syncs, banks add, change, post and remove rows at random, and fail now and then.
+// Transactions entered by hand must stay the same, byte for byte. There are two controls: a row
+// that the bank no longer returns is removed, and a row that equals an entered one is matched with
+// it.
 func TestSyncsLeaveWhatWasEnteredByHand(t *testing.T) {
 	t.Parallel()
 	syncs := 100
@@ -169,7 +170,7 @@ func (o *office) controls(t *testing.T, before string) {
 	if matched == before {
 		t.Error("control: the bank brought what was entered, and nothing was matched")
 	}
-	if o.provider != "teller" { // a bank that reports changes says nothing of rows that it does not have
+	if o.provider != "teller" { // a bank that reports only changes says nothing about unknown rows
 		return
 	}
 	o.exec(t, `update transaction set origin = 'bank', created_at = now() - interval '1 day' where id = $1`, rows[1].ID)

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// A counter is a simulator as tests disturb it.
+// A counter is a simulator that tests can disturb.
 type counter interface {
 	Script(faults ...banks.Fault)
 	Calm()
@@ -26,11 +26,10 @@ type counter interface {
 	Paid() int
 }
 
-// sellers are the providers that an office can have: those that look balances up for money.
+// sellers are the providers that an office can have. Both charge for looking up balances.
 var sellers = []string{"plaid", "teller"}
 
-// An office is a household with one connection, through a real client, to a bank behind its
-// simulator.
+// An office is a household with one connection. It reaches a simulated bank through a real client.
 type office struct {
 	*house
 	provider string
@@ -115,7 +114,7 @@ func (o *office) sync1(t *testing.T) job.Job {
 	return j
 }
 
-// news puts rows into the bank, of today.
+// news adds rows with today's date to the bank.
 func (o *office) news(rows int) {
 	accounts := o.book.Accounts()
 	today := time.Now().UTC().Truncate(24 * time.Hour)

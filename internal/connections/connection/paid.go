@@ -22,9 +22,9 @@ const (
 )
 
 const (
-	// balancePause is the least time between two such calls of one connection.
+	// balancePause is the minimum time between two balance requests of one connection.
 	balancePause = 15 * time.Minute
-	// balancePatience is how long a bank may take to look its balances up.
+	// balancePatience is how long a bank may take to return its balances.
 	balancePatience = time.Minute
 )
 
@@ -35,9 +35,9 @@ type Balanced struct {
 	accounts   []bank.Account
 }
 
-// askBalance asks the bank of an account for its balance. The call is claimed first, in the
-// database, because it costs money: of several callers, on whatever servers, one asks. A call that
-// fails after that stays claimed, since the provider may bill it.
+// askBalance asks the bank of an account for its balance. The request costs money, so it is first
+// claimed in the database: if several servers try at the same time, only one asks. A request that
+// fails stays claimed, because the provider may bill it.
 func (f *Connections) askBalance(ctx context.Context, q pg.Querier, in account.Ref) (Balanced, error) {
 	a, err := f.accounts.Account(ctx, q, in)
 	if err != nil {
@@ -108,8 +108,8 @@ func (f *Connections) RefreshBalance(ctx context.Context, tx pg.Tx, in account.R
 	return f.accounts.Account(ctx, tx, in)
 }
 
-// asked returns which of these accounts to name to the provider: none, which stands for all, if one
-// call costs the same for all of them.
+// asked returns the accounts to name to the provider. It returns none, which means all accounts, if
+// the price of a request does not depend on their number.
 func asked(t bank.Traits, accounts []string) []string {
 	if t.PaidPerAccount {
 		return accounts
@@ -118,7 +118,7 @@ func asked(t bank.Traits, accounts []string) []string {
 }
 
 // claimBalances decides whether to request balances from a connection's bank now, and if so records
-// it. A concurrent claim waits for the row and finds it claimed.
+// the request. A concurrent call waits for the row lock and then finds the request recorded.
 func claimBalances(ctx context.Context, q pg.Querier, connection id.ID, daily bool) (bool, error) {
 	claimed, err := pg.Values[id.ID](ctx, q, `
 		update connection c set balances_asked_at = clock_timestamp(), updated_at = clock_timestamp()
@@ -162,9 +162,9 @@ func refused(ctx context.Context, q pg.Querier, connection id.ID) error {
 	return e
 }
 
-// payBalances asks the bank for the balances of the day, if the household wants that: once for each
-// connection and day of the household, after the first sync that was read whole. A server that dies
-// between the claim and the answer has spent the day's call.
+// payBalances asks the bank for the balances of the day, if the household wants that. It does so
+// once per connection and day, after the first complete sync of that day in the household's time
+// zone. If the server dies between the claim and the answer, there are no new balances that day.
 func (r *syncRun) payBalances(ctx context.Context) error {
 	balancer, ok := r.provider.(bank.Balancer)
 	if !ok || r.link.PaidBalances != paidDaily {

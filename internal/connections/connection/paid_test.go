@@ -17,7 +17,7 @@ import (
 	"coffer/internal/sim/banks"
 )
 
-// first is the account of the books that the bank lists first.
+// first returns the stored account that the bank lists first.
 func (o *office) first(t *testing.T) account.Ref {
 	t.Helper()
 	ref, err := pg.Value[string](t.Context(), o.db, `select id::text from account
@@ -28,7 +28,7 @@ func (o *office) first(t *testing.T) account.Ref {
 	return account.Ref{ID: ref}
 }
 
-// refresh asks the bank for an account's balance, as the op does.
+// refresh requests an account's balance from the bank, as the operation does.
 func (o *office) refresh(ctx context.Context, of account.Ref) (out account.Account, err error) {
 	stated, err := o.askBalance(ctx, o.db, of)
 	if err != nil {
@@ -41,7 +41,7 @@ func (o *office) refresh(ctx context.Context, of account.Ref) (out account.Accou
 	return out, err
 }
 
-// ago moves the last paid call into the past.
+// ago makes the last paid call older.
 func (o *office) ago(t *testing.T, d time.Duration) {
 	t.Helper()
 	o.exec(t, `update connection set balances_asked_at = balances_asked_at - $1 * interval '1 second'`, d.Seconds())
@@ -52,7 +52,7 @@ func (o *office) set(t *testing.T, when string) {
 	o.exec(t, `update setting set paid_balances = $1`, when)
 }
 
-// paid counts the calls of one Balances: Teller asks for each account by itself.
+// paid returns the number of requests of one call of Balances. Teller needs one for each account.
 func (o *office) paid(accounts int) int {
 	if o.provider == "teller" {
 		return accounts
@@ -113,7 +113,7 @@ func TestPaidBalances(t *testing.T) {
 	}
 }
 
-// An account without a bank is not requested.
+// For an account without a bank, no balance is requested.
 func TestPaidBalancesRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "plaid", 20)
@@ -141,8 +141,8 @@ func TestPaidBalancesRefused(t *testing.T) {
 	}
 }
 
-// Of callers on two servers who ask at the same moment, among them the sync of the day, one asks the
-// bank. Without what the database remembers, all of them would: the control.
+// Several callers on two servers ask at the same moment, among them the daily sync. Only one asks
+// the bank. The control: without the claim in the database, all of them ask.
 func TestPaidBalancesAreClaimedOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "plaid", 20)
@@ -179,9 +179,9 @@ func TestPaidBalancesAreClaimedOnce(t *testing.T) {
 	}
 }
 
-// With paid_balances = daily each connection has one paid call on each day of the household, with
-// its first sync, however many syncs two servers make. Accounts that are hidden or closed are not
-// paid for.
+// With paid_balances = daily, each connection has one paid call on each day of the household. It
+// comes with the day's first sync, however many syncs two servers make. Hidden and closed accounts
+// are not paid for.
 func TestPaidBalancesDaily(t *testing.T) {
 	t.Parallel()
 	for _, provider := range sellers {
@@ -218,13 +218,13 @@ func TestPaidBalancesDaily(t *testing.T) {
 	}
 }
 
-// The day is the household's: it begins at its midnight. A call for balances that fails does not
-// fail the sync, and is not repeated that day.
+// The day begins at midnight in the household's time zone. A failed call for balances does not fail
+// the sync, and is not repeated that day.
 func TestPaidBalancesDay(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "plaid", 20)
 	o.set(t, "daily")
-	// Where it is about noon, so that midnight is neither near nor the same day in UTC for long.
+	// Choose a time zone where it is about noon, so that the test does not run over midnight.
 	offset := time.Now().UTC().Hour() - 12
 	o.exec(t, `update setting set time_zone = $1`, fmt.Sprintf("Etc/GMT%+d", offset))
 	const midnight = `date_trunc('day', clock_timestamp() at time zone time_zone) at time zone time_zone`

@@ -16,11 +16,10 @@ import (
 // postsWithin is how long a pending charge may take to post.
 const postsWithin = 14 * 24 * time.Hour
 
-// succeed finds the successors of pending rows that this page removes and that no row names as its
-// predecessor: the bank posts them under another id without a reference. A successor has the same
-// amount and currency, comes within two weeks and has a similar text. If no text is similar, a
-// single row of that amount is enough. The result is written into the row as if the bank had sent
-// it.
+// succeed finds the posted rows of pending rows that disappear with this page. Some banks post a
+// row under another id without a reference to the pending row. A posted row has the same amount and
+// currency, a date within two weeks and a similar text. If no text is similar, a single row of that
+// amount is enough. The result is written into the row as if the bank had sent it.
 func (r *syncRun) succeed(ctx context.Context, q pg.Querier, page bank.Page, rows []ledger.Incoming) error {
 	gone := map[id.ID][]string{}
 	for _, x := range page.Removed {
@@ -63,9 +62,9 @@ func (r *syncRun) succeed(ctx context.Context, q pg.Querier, page bank.Page, row
 	return nil
 }
 
-// reissue finds the rows of completely read accounts that the bank has given new ids: they are gone
-// and there again, with everything else equal. Each stays the transaction that it was, also one
-// that a person removed.
+// reissue finds rows to which the bank has given new ids, in accounts that were read completely.
+// The old id is gone, and a row with a new id has the same content. Such a row stays the same
+// transaction, even if a person has deleted it.
 func (r *syncRun) reissue(ctx context.Context, q pg.Querier, page bank.Page, rows []ledger.Incoming) error {
 	for _, whole := range page.Complete {
 		account, ok := r.accounts[whole.AccountID]
@@ -108,7 +107,7 @@ func (r *syncRun) reissue(ctx context.Context, q pg.Querier, page bank.Page, row
 	return nil
 }
 
-// An identical is what makes two rows the same, whatever their ids.
+// An identical holds the fields that make two rows the same, apart from their ids.
 type identical struct {
 	ProviderID string         `db:"provider_id"`
 	Date       pg.Date        `db:"date"`
@@ -132,7 +131,7 @@ func providerIDs(rows []ledger.Incoming) []string {
 	return out
 }
 
-// successor is the index of the row that the pending one became, or -1.
+// successor returns the index of the row that the pending row p became, or -1.
 func successor(p waiting, account id.ID, rows []ledger.Incoming, known map[string]bool) int {
 	var fit []int
 	for i, in := range rows {
@@ -163,8 +162,8 @@ func alike(a, b string) bool {
 	return first(a) != "" && first(a) == first(b)
 }
 
-// missing are the bank's ids of an account's transactions from a day on that are not among those
-// that it brought, deleted ones aside.
+// missing returns the bank's ids of an account's transactions since a day that the bank did not
+// return in this sync. Deleted transactions are left out.
 func missing(ctx context.Context, q pg.Querier, account id.ID, from pg.Date, brought map[string]bool) ([]string,
 	error,
 ) {
@@ -184,8 +183,8 @@ type waiting struct {
 	Merchant   string         `db:"merchant_name"`
 }
 
-// waitingAmong are those of an account's transactions with these bank's ids that are pending,
-// oldest first.
+// waitingAmong returns those of an account's transactions with the given provider ids that are
+// pending, oldest first.
 func waitingAmong(ctx context.Context, q pg.Querier, account id.ID, providerIDs []string) ([]waiting, error) {
 	return pg.All[waiting](ctx, q, `
 		select t.provider_id, t.date, t.amount, t.currency, d.name, d.merchant_name from transaction t
@@ -194,8 +193,8 @@ func waitingAmong(ctx context.Context, q pg.Querier, account id.ID, providerIDs 
 			order by t.date, t.id`, account, providerIDs)
 }
 
-// known returns the ids of the bank that an account has transactions for, under the current id or a
-// former one.
+// known returns those of the given provider ids under which the account has a transaction, now or
+// earlier.
 func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []string) (map[string]bool, error) {
 	found, err := pg.Values[string](ctx, q, `
 		select provider_id from transaction where account_id = $1 and provider_id = any($2)
@@ -208,8 +207,8 @@ func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []strin
 	return out, err
 }
 
-// oldestPending is the day of a connection's oldest transaction that is still pending; the zero
-// Date when there is none.
+// oldestPending returns the day of a connection's oldest pending transaction, or the zero Date if
+// there is none.
 func oldestPending(ctx context.Context, q pg.Querier, connection id.ID) (pg.Date, error) {
 	day, err := pg.Value[*pg.Date](ctx, q, `
 		select min(t.date) from account a join transaction t on t.account_id = a.id

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A bank learns of a person only if one asks, from a public address, a moment ago.
+// A bank learns about a person only if that person asked recently, from a public address.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -39,7 +39,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// A warning about consent comes in its last week, and not on the day of linking.
+// The warning about consent appears in its last week, and not when the bank is linked.
 func TestConsentKnownFromTheStart(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

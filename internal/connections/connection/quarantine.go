@@ -15,8 +15,8 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// A Quarantined is an unreadable row from a bank. Its content is not shown: it is kept
-// sealed, to be read again.
+// A Quarantined is an unreadable row from a bank. Its content is not shown. It is kept sealed so
+// that coffer can try to read it again.
 type Quarantined struct {
 	ID           id.ID   `json:"id" db:"id"`
 	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -86,7 +86,8 @@ type Reread struct {
 	Added         bool   `json:"added" doc:"Whether the transaction is new"`
 }
 
-// reread reads a row again, with the provider as it is now. Nothing is asked of the bank.
+// reread reads a row again, with the current version of the provider's code. It does not call the
+// bank.
 func (f *Connections) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank.Transaction, error) {
 	type kept struct {
 		ID       id.ID           `db:"id"`
@@ -134,8 +135,8 @@ func (f *Connections) reread(ctx context.Context, q pg.Querier, in QuarantineRef
 	return t, nil
 }
 
-// RetryQuarantined adds a row that can be read now to the books, as the page of a sync would:
-// merged, through the rules, as one change.
+// RetryQuarantined adds a row that can now be read to the books. It merges the row and applies the
+// rules as a sync does, as one change.
 func (f *Connections) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef, t bank.Transaction) (Reread,
 	error,
 ) {
@@ -155,7 +156,12 @@ func (f *Connections) RetryQuarantined(ctx context.Context, tx pg.Tx, in Quarant
 	if account, err = f.accounts.SurvivingOne(ctx, tx, account); err != nil {
 		return Reread{}, err
 	}
-	m, _, err := f.rules.Merge(ctx, tx, row.ID, []ledger.Incoming{incoming(account, t)})
+	rows := []ledger.Incoming{incoming(account, t)}
+	taken, err := f.takeOver(ctx, tx, nil, rows)
+	if err != nil {
+		return Reread{}, err
+	}
+	m, _, err := f.rules.Merge(ctx, tx, row.ID, rows)
 	if err != nil {
 		return Reread{}, err
 	}
@@ -166,13 +172,13 @@ func (f *Connections) RetryQuarantined(ctx context.Context, tx pg.Tx, in Quarant
 	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{
 		Cause: journal.Sync, Summary: "Retried an unreadable row",
 		Did: journal.Facts{With: map[string]id.ID{journal.WithConnection: row.ConnectionID}},
-	}, m.Entries); err != nil {
+	}, append(taken, m.Entries...)); err != nil {
 		return Reread{}, err
 	}
 	if err := release(ctx, tx, row.ConnectionID, []string{t.ProviderID}); err != nil {
 		return Reread{}, err
 	}
-	// it may have had no id that could be read
+	// release does not delete rows without a readable id
 	if _, err := pg.Exec(ctx, tx, `delete from quarantine where id = $1`, row.ID); err != nil {
 		return Reread{}, err
 	}
@@ -188,8 +194,8 @@ func (f *Connections) lockQuarantined(ctx context.Context, tx pg.Tx, ref string)
 	return row, noQuarantined(err)
 }
 
-// DropQuarantined deletes a row. If the bank sends it again and it still can't be read, it comes
-// back.
+// DropQuarantined deletes a row. If the bank sends the row again and it is still unreadable, it is
+// quarantined again.
 func (f *Connections) DropQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef) (op.Deleted, error) {
 	row, err := f.lockQuarantined(ctx, tx, in.ID)
 	if err != nil {
@@ -200,7 +206,7 @@ func (f *Connections) DropQuarantined(ctx context.Context, tx pg.Tx, in Quaranti
 }
 
 // release deletes quarantined rows that the bank has since sent in a readable form, or removed. So
-// a row that stays in quarantine is newer than the stored one.
+// a row that stays in quarantine is newer than the stored row with the same id.
 func release(ctx context.Context, tx pg.Tx, connection id.ID, providerIDs []string) error {
 	_, err := pg.Exec(ctx, tx, `delete from quarantine where connection_id = $1 and provider_id = any($2)
 		and provider_id <> ''`, connection, providerIDs)

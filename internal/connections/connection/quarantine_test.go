@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// lenient is a bankBook whose rows can be read again.
+// lenient is a bankBook that can read its quarantined rows again.
 type lenient struct {
 	*bankBook
 	reason bank.Reason
@@ -39,8 +39,8 @@ func (b *branch) retry(t *testing.T, ref string) (out Reread, err error) {
 	return out, err
 }
 
-// A row that could not be read is listed without what it says, can be read again when coffer has
-// learned to, and then comes into the books like any other.
+// An unreadable row is listed without its content. When a new version of coffer can read it, the
+// row can be retried and is then stored like any other.
 func TestQuarantineIsReadAgain(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -98,7 +98,7 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	b.once(t, "manual")
 	if kept, err := pg.Value[bool](t.Context(), b.db, `select deleted_at is null from transaction
 		where id = $1`, got.TransactionID); err != nil || !kept {
-		t.Errorf("the next sync removed the row again, %v", err) // the bank sent it once, and does not again
+		t.Errorf("the next sync removed the row again, %v", err) // the bank sent the row only once
 	}
 	if list, err = b.Quarantine(t.Context(), b.db, ListQuarantine{Limit: 50}); err != nil || len(list.Rows) != 1 ||
 		*list.Rows[0].ProviderID != "bad-3" {
@@ -117,7 +117,8 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	}
 }
 
-// The status for monitors follows the connection: overdue, failing, waiting for a person, off.
+// The health status for monitors reflects the connection: overdue, failing, waiting for a person,
+// or off.
 func TestHealthFollowsTheConnection(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

@@ -13,12 +13,12 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A spentError says that a connection has made all requests that it may make in 24 hours. The
-// provider was not asked.
+// A spentError says that a connection has made all the requests that it may make in 24 hours. The
+// provider was not called.
 type spentError struct {
 	title string
 	limit int
-	until pg.Time // when the next one may be made
+	until pg.Time // when the next request may be made
 }
 
 func (e *spentError) Error() string {
@@ -29,12 +29,13 @@ func (e *spentError) Error() string {
 // Unwrap returns the public error.
 func (e *spentError) Unwrap() error { return errs.New(errs.ConnNotSyncable, "%s", e.Error()) }
 
-// recent are the requests of a connection c that still count.
+// recent selects the requests of a connection c that still count.
 const recent = `from unnest(c.asked_at) at where at > clock_timestamp() - interval '24 hours'`
 
-// spend counts one more request of a connection before it is made, so that none is forgotten,
-// whatever happens to this server. It returns a spentError if there is none left. Where loops are
-// counted, the next page of one is free, and so is one for which a person waits.
+// spend counts one more request of a connection. It does so before the request, so the request is
+// counted even if this server crashes. It returns a spentError if no request is left. If the
+// provider counts whole loops, further pages of a loop are free, and so is a loop for which a
+// person waits.
 func (f *Connections) spend(ctx context.Context, connection id.ID, p bank.Provider, at bank.Position) error {
 	traits := p.Traits()
 	if traits.DailyCalls == 0 || traits.PerLoop && (at.Next != "" || at.Person != nil) {
@@ -49,7 +50,7 @@ func (f *Connections) spend(ctx context.Context, connection id.ID, p bank.Provid
 	return f.spent(ctx, f.db, connection, traits)
 }
 
-// spent is the error of a connection without a request left.
+// spent returns the error for a connection that has no requests left.
 func (f *Connections) spent(ctx context.Context, q pg.Querier, connection id.ID, traits bank.Traits) error {
 	until, err := pg.Value[pg.Time](ctx, q, `select coalesce((select min(at) `+recent+`) + interval '24 hours',
 		clock_timestamp()) from connection c where id = $1`, connection)
@@ -78,8 +79,8 @@ func (f *Connections) affords(ctx context.Context, q pg.Querier, l syncedConnect
 	return f.spent(ctx, q, l.ID, traits)
 }
 
-// rest ends a sync that has no request left: the bank did not fail, and the next one is due
-// when there is one again.
+// rest ends a sync that has no requests left. The bank did not fail. The next sync is due when a
+// request is allowed again.
 func (r *syncRun) rest(ctx context.Context, e *spentError) error {
 	err := r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *syncState) (int64, error) {
 		if _, err := pg.Exec(ctx, tx, `update connection set updated_at = clock_timestamp(),

@@ -44,7 +44,7 @@ func (f *Connections) Repairable(ctx context.Context, q pg.Querier, ref string) 
 	return c, provider, secret, err
 }
 
-// askRepaired makes sure that the bank lets coffer in again.
+// askRepaired checks that the bank accepts the connection's credentials again.
 func (f *Connections) askRepaired(ctx context.Context, q pg.Querier, in ConnectionRef) (bool, error) {
 	c, provider, credentials, err := f.Repairable(ctx, q, in.ID)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *Connections) askRepaired(ctx context.Context, q pg.Querier, in Connecti
 	return err == nil, err
 }
 
-// Repaired is Repair for a member who says that the sign-in is done.
+// Repaired is Repair for a member who states that the sign-in is done.
 func (f *Connections) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool) (Connection, error) {
 	c, err := f.LockConnection(ctx, tx, in.ID)
 	if err != nil {
@@ -71,9 +71,9 @@ func (f *Connections) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, 
 	return f.Repair(ctx, tx, c.ID)
 }
 
-// Check makes sure that a connection's bank answers.
+// Check makes sure that a connection's bank responds.
 func (f *Connections) Check(ctx context.Context, connection id.ID, p bank.Provider, c bank.Credentials) error {
-	if !p.Traits().PerLoop { // else the list of accounts is not counted
+	if !p.Traits().PerLoop { // otherwise listing the accounts is not counted
 		if err := f.spend(ctx, connection, p, bank.Position{}); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (f *Connections) Check(ctx context.Context, connection id.ID, p bank.Provid
 	return err
 }
 
-// Shares reports whether one of these accounts is the connection's, or it has none yet.
+// Shares reports whether the connection has one of these accounts, or has none yet.
 func (f *Connections) Shares(ctx context.Context, q pg.Querier, connection id.ID, listed []bank.Account) (bool, error) {
 	ids := make([]string, len(listed))
 	for i, a := range listed {
@@ -92,8 +92,7 @@ func (f *Connections) Shares(ctx context.Context, q pg.Querier, connection id.ID
 		or exists (select from account where connection_id = $1 and provider_id = any($2))`, connection, ids)
 }
 
-// Renew gives a connection that was repaired new credentials for the accounts that it has, and the
-// end of its new consent.
+// Renew stores the new credentials of a repaired connection, and when its new consent ends.
 func (f *Connections) Renew(ctx context.Context, tx pg.Tx, connection id.ID, made bank.Linked) error {
 	sealed, err := f.ring.Seal(credentialsPlace(connection), made.Credentials)
 	if err != nil {
@@ -105,7 +104,7 @@ func (f *Connections) Renew(ctx context.Context, tx pg.Tx, connection id.ID, mad
 	return err
 }
 
-// endOf is the end of a consent as it is stored, nil if it is not known.
+// endOf returns the end of a consent as it is stored, or nil if it is unknown.
 func endOf(consent time.Time) *pg.Time {
 	if consent.IsZero() {
 		return nil

@@ -13,14 +13,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A syncRequest is what a sync is asked to do.
+// A syncRequest holds the arguments of a sync job.
 type syncRequest struct {
 	Connection id.ID     `json:"connection_id"`
 	Trigger    string    `json:"trigger"`
 	Waits      *presence `json:"waits,omitempty"`
 }
 
-// presenceLasts is how long a person who asked for a sync is taken to wait for it.
+// presenceLasts is how long coffer assumes that a person who asked for a sync waits for it.
 const presenceLasts = 15 * time.Minute
 
 // A presence is a person who waits for a sync.
@@ -29,8 +29,8 @@ type presence struct {
 	Until time.Time `json:"until"`
 }
 
-// present returns the person who makes the call; nil if it is a program, or somebody of whom the
-// bank would learn only an address of the home network.
+// present returns the person who makes the call. It is nil for a program, and for a person whose
+// address is not public, because banks have no use for an address of a home network.
 func present(ctx context.Context) *presence {
 	if op.ActorOf(ctx).Type != op.User {
 		return nil
@@ -43,7 +43,7 @@ func present(ctx context.Context) *presence {
 	return &presence{*p, time.Now().Add(presenceLasts)}
 }
 
-// person is who waits for the sync now.
+// person returns the person who waits for the sync now, or nil.
 func (o syncRequest) person() *bank.Person {
 	if o.Waits == nil || time.Now().After(o.Waits.Until) {
 		return nil
@@ -51,8 +51,9 @@ func (o syncRequest) person() *bank.Person {
 	return &o.Waits.Person
 }
 
-// requestSync queues a sync of a connection as a job. If one is already waiting or running, that
-// one is returned. If it is running and a webhook reports new data, one more run follows it.
+// requestSync queues a sync of a connection as a job. If a sync of the connection is already
+// waiting or running, it returns that job. If a webhook reports new data while the sync runs,
+// another run follows.
 func (f *Connections) requestSync(ctx context.Context, tx pg.Tx, o syncRequest) (job.Job, error) {
 	made, err := f.requestSyncs(ctx, tx, []syncRequest{o})
 	if err != nil {
@@ -123,11 +124,11 @@ func (f *Connections) SyncAll(ctx context.Context, tx pg.Tx, in SyncAll) (job.Jo
 	return f.jobs.Enqueue(ctx, tx, SyncAllKind, allOrder{ids}, job.Options{Unique: "all"})
 }
 
-// SyncAllKind is the job that waits for the syncs of all connections. They are separate jobs, which
-// start whether or not a worker is free for this one, and continue if it is canceled.
+// SyncAllKind is the job that waits for the syncs of all connections. The syncs are separate jobs:
+// they start even if no worker is free for this job, and continue if it is canceled.
 const SyncAllKind = "feed.sync-all"
 
-// An allOrder is what a job of SyncAllKind waits for.
+// An allOrder lists the connections whose syncs a job of SyncAllKind waits for.
 type allOrder struct {
 	Connections []id.ID `json:"connections"`
 }
@@ -168,8 +169,7 @@ func (f *Connections) awaitSyncs(ctx context.Context, run *job.Run) (any, error)
 		keys[i] = c.String()
 	}
 	for {
-		// The newest of each connection: it may have been asked for once more while this one
-		// waited.
+		// The newest sync of each connection counts: another one may have been requested meanwhile.
 		syncs, err := f.jobs.Newest(ctx, SyncKind, keys)
 		if err != nil {
 			return nil, err
@@ -202,7 +202,7 @@ func outcomes(connections []id.ID, syncs map[string]job.Job) (SyncedAll, error) 
 	for _, c := range connections {
 		j, ok := syncs[c.String()]
 		if !ok {
-			continue // the connection is gone, and its job with it
+			continue // the connection was deleted, with its jobs
 		}
 		out.Connections = append(out.Connections, Outcome{c, j.ID, j.State, j.Result, j.Error})
 		if j.State != job.Succeeded {
@@ -226,12 +226,12 @@ func ordersOf(connections []id.ID, trigger string) []syncRequest {
 	return orders
 }
 
-// mostDue is how many due syncs are queued in one transaction.
+// mostDue is the maximum number of due syncs that are queued in one transaction.
 const mostDue = 200
 
-// SweepDue starts the syncs that are due and returns their number. Every replica may run it: they
-// skip each other's rows, and a started sync is no longer due in the same transaction. A sync that
-// never finishes is due again after a while.
+// SweepDue starts the syncs that are due and returns their number. Every replica may run it:
+// replicas skip rows that another has locked, and the transaction that starts a sync also moves its
+// next due time. A sync that never finishes is due again after a while.
 func (f *Connections) SweepDue(ctx context.Context) (int, error) {
 	for n := 0; ; {
 		taken := 0

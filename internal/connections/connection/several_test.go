@@ -44,7 +44,7 @@ func newMall(t *testing.T, o banks.SimpleFINOptions) *mall {
 	return m
 }
 
-// same compares the stored rows with the banks'.
+// same compares the stored rows with those of the banks.
 func (m *mall) same(t *testing.T) error {
 	t.Helper()
 	stored, err := pg.Values[string](t.Context(), m.db, `
@@ -68,15 +68,15 @@ func (m *mall) same(t *testing.T) error {
 	return nil
 }
 
-// Bridge gave 116 rows of an account new ids in one night. Each stays the row that it was: none is
-// there twice, and nothing that people set is lost.
+// Bridge once gave 116 rows of an account new ids in one night. Each must stay the same
+// transaction: none is duplicated, and people's choices stay.
 func TestReissuedIDs(t *testing.T) {
 	t.Parallel()
 	m := newMall(t, banks.SimpleFINOptions{})
 	book := m.sim.Books()[0]
 	account := book.Accounts()[0].ID
 	const rows = 116
-	for i := range rows { // equal ones too
+	for i := range rows { // including equal ones
 		book.Add(banks.Row{
 			AccountID: account, Date: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1-i%30),
 			Amount: money.MustParse(fmt.Sprintf("%d.00", 1+i%7)), Name: text.Name(fmt.Sprint("Shop ", i%5)),
@@ -99,7 +99,8 @@ func TestReissuedIDs(t *testing.T) {
 	if n := book.Reissue(account, since); n < rows || m.good(t).Added != 0 || m.edits(t) != before {
 		t.Errorf("again: %d edits of %d", m.edits(t), before)
 	}
-	// Control: with another text it is another row, and what was set on the old one goes with it.
+	// Control: with another text it is another row, so the person's choices on the old row are
+	// lost.
 	for _, r := range book.Rows() {
 		if r.AccountID == account && !r.Pending && r.Date.After(since) {
 			book.Remove(r.ID)
@@ -112,8 +113,8 @@ func TestReissuedIDs(t *testing.T) {
 	}
 }
 
-// One bank's trouble is shown at that bank; the others go on, and nothing of it is taken for
-// removed.
+// A failure of one bank is shown at that bank. The others are still synced, and no row of the
+// failed bank counts as removed.
 func TestOneBanksTrouble(t *testing.T) {
 	t.Parallel()
 	for _, first := range []bool{false, true} {
@@ -164,8 +165,8 @@ func TestOneBanksTrouble(t *testing.T) {
 	}
 }
 
-// The requests of a day are counted before they are made. When they are used up the bank is not
-// asked, the sync says when it can be, and that is no failure.
+// Coffer counts the requests of a day before it makes them. When they are used up, it does not call
+// the bank. The sync reports when it can run again, and that is not a failure.
 func TestDailyRequests(t *testing.T) {
 	t.Parallel()
 	m := newMall(t, banks.SimpleFINOptions{Quota: 24})
@@ -204,7 +205,8 @@ func TestDailyRequests(t *testing.T) {
 	}
 }
 
-// Thirty days with four scheduled syncs, and a person who syncs twice a day, stay far from the limit.
+// Over thirty days, four scheduled syncs a day and a person who syncs twice a day stay far below
+// the limit.
 func TestThirtyDays(t *testing.T) {
 	t.Parallel()
 	m := newMall(t, banks.SimpleFINOptions{Quota: 24})
@@ -222,7 +224,7 @@ func TestThirtyDays(t *testing.T) {
 		t.Errorf("%d requests in a day", most)
 	}
 	t.Logf("at most %d requests in a day", most)
-	refused := false // the control: the count is forgotten before each sync
+	refused := false // the control: coffer's count is reset before each sync
 	for range 25 {
 		m.exec(t, `update connection set asked_at = '{}'`)
 		j, _ := m.once(t, "schedule")
@@ -233,7 +235,7 @@ func TestThirtyDays(t *testing.T) {
 	}
 }
 
-// What ends the whole access is the connection's; what ends nothing leaves it as it was.
+// A failure of the whole access changes the connection's status, unless the failure is temporary.
 func TestWholeAccess(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -262,12 +264,12 @@ func TestWholeAccess(t *testing.T) {
 	}
 }
 
-// A guess is for a person to confirm. The balance follows the type that they set, also after the
-// next sync.
+// A guessed account type must be confirmed by a person. The balance follows the type that the
+// person sets, also after the next sync.
 func TestGuessedType(t *testing.T) {
 	t.Parallel()
 	m := newMall(t, banks.SimpleFINOptions{})
-	book := m.sim.Books()[1] // its mortgage has a name that says nothing
+	book := m.sim.Books()[1] // the name of its mortgage does not indicate the type
 	i := slices.IndexFunc(book.Accounts(), func(a banks.Account) bool { return a.Type == "loan" })
 	loan := book.Accounts()[i]
 	type row struct {

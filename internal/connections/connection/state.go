@@ -16,15 +16,15 @@ const (
 	firstPause = 5 * time.Minute
 )
 
-// interval returns how long after a good sync the next one is due: a little more or less each time,
+// interval returns how long after a successful sync the next one is due. The time varies a little,
 // so connections created together do not sync together.
 func interval(l syncedConnection, t bank.Traits) time.Duration {
 	wait := max(time.Duration(l.Interval)*time.Second, t.MinInterval)
 	return wait + rand.N(wait/10+1) //nolint:gosec // jitter, no secret
 }
 
-// fail writes the reason into the log of the sync, and updates the connection. A state that a
-// webhook or a person set while the sync ran remains, with its reason.
+// fail writes the reason into the log of the sync, and updates the connection. If a webhook or a
+// person set a state while the sync ran, that state and its reason stay.
 func (r *syncRun) fail(ctx context.Context, e *bank.Error) error {
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *syncState) (int64, error) {
 		l, err := lockLink(ctx, tx, r.link.ID)
@@ -32,7 +32,7 @@ func (r *syncRun) fail(ctx context.Context, e *bank.Error) error {
 			return 0, err
 		}
 		var traits bank.Traits
-		if r.provider != nil { // it may be that none is configured
+		if r.provider != nil { // nil if none is configured
 			traits = r.provider.Traits()
 		}
 		if err := failed(ctx, tx, l, traits, e); err != nil {
@@ -42,7 +42,7 @@ func (r *syncRun) fail(ctx context.Context, e *bank.Error) error {
 	})
 }
 
-// failed writes what follows from a failure for a connection that is locked.
+// failed updates a locked connection after a failure.
 func failed(ctx context.Context, tx pg.Tx, l syncedConnection, traits bank.Traits, e *bank.Error) error {
 	switch status := after(l, e); {
 	case status == "disconnected" && l.Status == status:
@@ -54,7 +54,7 @@ func failed(ctx context.Context, tx pg.Tx, l syncedConnection, traits bank.Trait
 	}
 }
 
-// postpone writes a failure into the connection, and when the bank is asked again.
+// postpone records a failure in the connection, and sets when the bank is asked again.
 func postpone(ctx context.Context, tx pg.Tx, l syncedConnection, traits bank.Traits, status string,
 	e *bank.Error,
 ) error {
@@ -81,7 +81,7 @@ func postpone(ctx context.Context, tx pg.Tx, l syncedConnection, traits bank.Tra
 	return nil
 }
 
-// disconnect ends a connection for good: its credentials are erased, accounts and transactions
+// disconnect ends a connection permanently. Its credentials are erased; accounts and transactions
 // stay.
 func disconnect(ctx context.Context, tx pg.Tx, connection id.ID, reason, message string) error {
 	_, err := pg.Exec(ctx, tx, `
@@ -91,8 +91,9 @@ func disconnect(ctx context.Context, tx pg.Tx, connection id.ID, reason, message
 	return err
 }
 
-// works makes a connection active whose login works again. Where the member has signed in again,
-// consent and the choice of accounts are new too; otherwise consent ends when it did.
+// works makes a connection active because its login works again. If the member has signed in again
+// (renewed), the old end of consent and the note about new accounts no longer apply. Otherwise the
+// end of consent stays.
 func works(ctx context.Context, tx pg.Tx, connection id.ID, renewed bool) error {
 	_, err := pg.Exec(ctx, tx, `
 		with kept as (select id, case when not @renewed then consent_expires_at end as consent,
@@ -111,7 +112,7 @@ func works(ctx context.Context, tx pg.Tx, connection id.ID, renewed bool) error 
 	return err
 }
 
-// after is the status of a connection whose sync failed: the contract's table.
+// after returns the status of a connection whose sync failed, from the contract's table.
 func after(l syncedConnection, e *bank.Error) string {
 	switch {
 	case l.Status == "disconnected" || e.Class == bank.Permanent && e.Revoked:

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// store is the transaction of some pages.
+// store writes a group of pages in one transaction.
 func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 	page := h.Page
 	bad := slices.Clone(page.Bad)
@@ -28,7 +28,7 @@ func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 			bad = append(bad, bank.Bad{ProviderID: t.ProviderID, AccountID: t.AccountID, Reason: bank.BadAccount})
 			continue
 		}
-		if at, twice := seen[t.AccountID+"\x00"+t.ProviderID]; twice { // the later one is the newer
+		if at, twice := seen[t.AccountID+"\x00"+t.ProviderID]; twice { // the later row is the newer one
 			rows[at] = incoming(account, t)
 			continue
 		}
@@ -38,7 +38,7 @@ func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 	r.note(page, bad)
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *syncState) (int64, error) {
 		now, err := pg.One[syncedConnection](ctx, tx, linkRows+` where c.id = $1`, r.link.ID)
-		// its credentials are erased, and what they still open is nobody's business any more
+		// the credentials are erased; coffer must not store what they still open
 		if err == nil && now.Status == "disconnected" {
 			err = now.syncable(r.request.Trigger)
 		}
@@ -57,17 +57,21 @@ func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 		if err := release(ctx, tx, r.link.ID, reportedIDs(page)); err != nil {
 			return 0, err
 		}
+		entries, err := r.connections.takeOver(ctx, tx, page.Removed, rows)
+		if err != nil {
+			return 0, err
+		}
 		m, hits, err := r.connections.rules.Merge(ctx, tx, at.Log, rows)
 		if err != nil {
 			return 0, err
 		}
-		entries := m.Entries
+		entries = append(entries, m.Entries...)
 		if page.Last {
 			gone, err := r.end(ctx, tx, page)
 			if err != nil {
 				return 0, err
 			}
-			for _, e := range gone { // what was matched with them is parted
+			for _, e := range gone { // other entries end matches of the removed rows
 				if e.Field == journal.FieldDeleted {
 					at.Removed++
 				}
@@ -109,7 +113,7 @@ func incoming(account id.ID, t bank.Transaction) ledger.Incoming {
 	return in
 }
 
-// reportedIDs are the bank's ids of rows that the page brings well, or takes back.
+// reportedIDs returns the provider ids of the rows that the page reports as readable or as removed.
 func reportedIDs(page bank.Page) []string {
 	out := make([]string, 0, len(page.Transactions)+len(page.Removed))
 	for _, t := range page.Transactions {
@@ -121,8 +125,8 @@ func reportedIDs(page bank.Page) []string {
 	return out
 }
 
-// note remembers what the page says about rows that are gone: they go with the last page, because a
-// pending row and its successor may come on different ones.
+// note remembers which rows the page removes and which it returns. Removals wait for the last page,
+// because a pending row and its successor may be on different pages.
 func (r *syncRun) note(page bank.Page, bad []bank.Bad) {
 	for _, x := range page.Removed {
 		for provider, account := range r.accounts {
@@ -154,10 +158,12 @@ func (r *syncRun) note(page bank.Page, bad []bank.Bad) {
 	}
 }
 
-// ghosts adds rows that an interrupted loop had stored and that this complete loop, from the same
-// cursor, did not return. The bank removed them in between and does not report that, because it
-// never reported them in a complete loop. Rows that were created while no sync ran are not
-// included: a quarantined row that was read again is not returned any more, and stays.
+// ghosts adds rows that an interrupted loop stored and that this complete loop, from the same
+// cursor, did not return. The bank removed them in between. It does not report the removal, because
+// it never reported the rows in a complete loop. ghosts leaves out two kinds of rows. Rows that
+// were created while no sync ran stay: a quarantined row that was read again is not returned a
+// second time. Rows of a loop that a complete loop followed stay too: after a clock was set back,
+// such a loop can seem to be later than the complete one.
 func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]string) error {
 	type row struct {
 		Account    id.ID  `db:"account_id"`
@@ -167,8 +173,9 @@ func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]stri
 		select t.account_id, t.provider_id from account a join transaction t on t.account_id = a.id
 		where a.connection_id = $1 and t.deleted_at is null and t.origin = 'bank' and t.moved_from is null and exists (
 			select from sync_log l where l.connection_id = $1 and ($2::timestamptz is null or l.started_at > $2)
-				and t.created_at between l.started_at
-				and coalesce(l.finished_at, now()))`, r.link.ID, r.link.LastSyncAt)
+				and l.status <> 'success' and not exists (select from sync_log s
+					where s.connection_id = $1 and s.status = 'success' and s.started_at >= l.started_at)
+				and t.created_at between l.started_at and coalesce(l.finished_at, now()))`, r.link.ID, r.link.LastSyncAt)
 	for _, x := range rows {
 		if !r.brought[x.Account][x.ProviderID] {
 			removed[x.Account] = append(removed[x.Account], x.ProviderID)
@@ -177,8 +184,8 @@ func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]stri
 	return err
 }
 
-// end commits with the last page of a loop: removals, then the cursor and the connection's healthy
-// status.
+// end applies the end of a loop in the transaction of its last page: removals, then the cursor and
+// the connection's healthy status.
 func (r *syncRun) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.Entry, error) {
 	removed := map[id.ID][]string{}
 	maps.Copy(removed, r.removed)
@@ -214,7 +221,7 @@ func (r *syncRun) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.
 	return entries, r.whole(ctx, tx, page)
 }
 
-// whole writes that a loop was read to its end, and up to where.
+// whole records that a loop was read to its end, and the cursor up to which it was read.
 func (r *syncRun) whole(ctx context.Context, tx pg.Tx, page bank.Page) error {
 	wait := interval(r.link, r.provider.Traits())
 	if page.Gathering {
@@ -254,8 +261,9 @@ func (r *syncRun) whole(ctx context.Context, tx pg.Tx, page bank.Page) error {
 
 const accountGone = "ACCOUNT_GONE"
 
-// unshared returns the accounts that the bank no longer lists, or nil. Hidden accounts are left
-// out, because the person who hid them knows, and those of a bank in trouble, which explains it.
+// unshared returns a message about the accounts that the bank no longer lists, or nil if there are
+// none. It leaves out hidden accounts, because a person hid them. It also leaves out accounts of a
+// bank in trouble, because the trouble explains their absence.
 func (r *syncRun) unshared(ctx context.Context, tx pg.Tx, banks []bankState) (*string, error) {
 	gone, err := pg.Values[string](ctx, tx, `select short_id from account
 		where connection_id = $1 and not hidden and deleted_at is null and provider_id <> all($2::text[])

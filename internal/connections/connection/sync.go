@@ -17,7 +17,7 @@ import (
 // SyncKind is the job that reads a connection's bank.
 const SyncKind = "feed.sync"
 
-// Kinds are the jobs of the feed.
+// Kinds returns the kinds of jobs of connections.
 func (f *Connections) Kinds() []job.Kind {
 	return []job.Kind{
 		{
@@ -31,7 +31,7 @@ func (f *Connections) Kinds() []job.Kind {
 	}
 }
 
-// A Tally is what a sync or an import did so far.
+// A Tally counts what a sync or an import has done so far.
 type Tally struct {
 	Added       int64 `json:"added"`
 	Modified    int64 `json:"modified"`
@@ -67,17 +67,18 @@ type syncRun struct {
 	link        syncedConnection // the connection, as it was when the sync began
 	provider    bank.Provider
 	secret      bank.Credentials
-	accounts    map[string]id.ID          // ours, by the provider's ids
-	listed      []string                  // the provider's ids of those that it shares now
-	banks       bankStates                // the banks behind the credentials, where there are several
-	brought     map[id.ID]map[string]bool // which rows a window has brought
-	complete    []bank.Extent             // windows that were read whole
+	accounts    map[string]id.ID          // account ids in coffer, by the provider's ids
+	listed      []string                  // the provider's ids of the accounts that it shares now
+	banks       bankStates                // the banks behind the credentials, if there are several
+	brought     map[id.ID]map[string]bool // the ids of the rows that the pages returned, by account
+	complete    []bank.Extent             // accounts and periods that were read completely
 	removed     map[id.ID][]string
 	running     map[id.ID]*bank.Running // the balances that rows state
 }
 
-// sync is the job: pages until the last one, some at a time in a transaction with their rows, what
-// rules make of them and the journal; the cursor and the removals commit with the last.
+// sync is the job. It reads pages until the last one. A few pages at a time are stored in one
+// transaction, with their rows, the effects of the rules and the journal. The last transaction also
+// stores the cursor and the removals.
 func (f *Connections) sync(ctx context.Context, run *job.Run) (any, error) {
 	r := &syncRun{
 		connections: f, run: run, brought: map[id.ID]map[string]bool{}, removed: map[id.ID][]string{},
@@ -94,7 +95,7 @@ func (f *Connections) sync(ctx context.Context, run *job.Run) (any, error) {
 		err = r.loop(ctx)
 	}
 	if err == nil {
-		if err := r.payBalances(ctx); err != nil { // the transactions are in, and tomorrow has a call of its own
+		if err := r.payBalances(ctx); err != nil { // a failure here is only a warning: the transactions are stored
 			run.Warn(ctx, "the bank was not asked for the day's balances, or did not answer", err)
 		}
 		f.Follow(ctx, run, r.changed())
@@ -104,15 +105,15 @@ func (f *Connections) sync(ctx context.Context, run *job.Run) (any, error) {
 		return nil, r.rest(ctx, spent)
 	}
 	if _, ok := errors.AsType[*bank.Error](err); !ok {
-		return nil, err // another run goes on, or none; Ended records a job that failed for good
+		return nil, err // the job may run again; Ended records a final failure
 	}
 	if failed := r.fail(ctx, bank.Classify(err)); failed != nil {
 		return nil, failed
 	}
-	if r.changed() { // the pages before the failure came in, and the next sync finds them unchanged
+	if r.changed() { // the pages before the failure are stored, and the next sync will find them unchanged
 		f.Follow(ctx, run, true)
 	}
-	return nil, job.Final(err) // when to ask again is the connection's to know
+	return nil, job.Final(err) // the connection decides when to try again, not the job
 }
 
 // changed reports whether the sync has changed a transaction.
@@ -158,13 +159,13 @@ func (r *syncRun) begin(ctx context.Context) error {
 	if err == nil {
 		r.secret, err = r.connections.open(r.link)
 	}
-	if e, ok := errors.AsType[*errs.Error](err); ok { // the connection's reason for not syncing
+	if e, ok := errors.AsType[*errs.Error](err); ok { // the reason why the connection cannot sync
 		return &bank.Error{Provider: r.link.Provider, Class: bank.Ours, Code: string(e.Code), Advice: e.Message}
 	}
 	return err
 }
 
-// mostRestarts is how often a bank may move its rows under a loop.
+// mostRestarts is how often one sync may restart because the bank's data changed meanwhile.
 const mostRestarts = 10
 
 func (r *syncRun) loop(ctx context.Context) error {
@@ -189,7 +190,7 @@ func (r *syncRun) loop(ctx context.Context) error {
 	for at, restarts := start, 0; ; {
 		page, err := (<-next).open()
 		if err != nil {
-			if held.pages > 0 && !r.windowed() { // what was read well is kept
+			if held.pages > 0 && !r.windowed() { // keep the pages before the error
 				if failed := r.store(ctx, held); failed != nil {
 					return failed
 				}
@@ -227,14 +228,15 @@ func (r *syncRun) loop(ctx context.Context) error {
 	}
 }
 
-// A pulled is what the bank answered.
+// A pulled is the result of asking the bank for a page.
 type pulled struct {
 	page     bank.Page
 	err      error
 	panicked any
 }
 
-// open returns the bank's page. If the call panicked, open panics in its reader.
+// open returns the bank's page. If the call to the bank panicked, open panics too, in the goroutine
+// that called open.
 func (p pulled) open() (bank.Page, error) {
 	if p.panicked != nil {
 		panic(p.panicked)
@@ -242,7 +244,7 @@ func (p pulled) open() (bank.Page, error) {
 	return p.page, p.err
 }
 
-// pull asks the bank for a page, while the one before it is stored.
+// pull asks the bank for a page in the background, while the previous page is stored.
 func (r *syncRun) pull(ctx context.Context, at bank.Position) <-chan pulled {
 	out := make(chan pulled, 1)
 	go func() {
@@ -259,13 +261,13 @@ func (r *syncRun) pull(ctx context.Context, at bank.Position) <-chan pulled {
 }
 
 const (
-	// rows are stored together, of as many pages as it takes: a transaction for each page would be
-	// a quarter of the work
+	// mostStored is how many rows are collected from several pages and stored in one transaction.
+	// With a transaction for each page, the work would be four times as much.
 	mostStored = 2_000
-	mostHeld   = 20_000 // rows of a window are held back at most
+	mostHeld   = 20_000 // rows of a window are kept back up to this number
 )
 
-// waits reports whether a page is kept back until the next ones.
+// waits reports whether a page is kept back until more pages arrive.
 func (r *syncRun) waits(page bank.Page) bool {
 	limit := mostStored
 	if r.windowed() {
@@ -275,19 +277,19 @@ func (r *syncRun) waits(page bank.Page) bool {
 }
 
 // windowed reports whether pages are kept back until their account has been read completely. Only
-// then is it known which pending rows are gone, and a row of the page may be the posted form of
-// one. On the first sync there are no stored rows that could be gone.
+// then does coffer know which pending rows are gone, and a row of the page may be the posted form
+// of such a row. On the first sync nothing is stored yet, so nothing can be gone.
 func (r *syncRun) windowed() bool {
 	return r.provider.Traits().Shape == bank.Window && r.link.LastSyncAt != nil
 }
 
-// A pageGroup is pages that are stored together.
+// A pageGroup holds pages that are stored together.
 type pageGroup struct {
 	bank.Page
 	pages int64
 }
 
-// and is the hold with one more page.
+// and returns the group with one more page.
 func (h pageGroup) and(page bank.Page) pageGroup {
 	page.Transactions = slices.Concat(h.Transactions, page.Transactions)
 	page.Removed = slices.Concat(h.Removed, page.Removed)
@@ -295,8 +297,8 @@ func (h pageGroup) and(page bank.Page) pageGroup {
 	return pageGroup{page, h.pages + 1}
 }
 
-// from is the day from which a window is read: some days before the last whole sync, and not after
-// what is still pending here.
+// from returns the day from which a window is read: some days before the last complete sync, or
+// earlier if a stored transaction from before is still pending.
 func (r *syncRun) from(ctx context.Context) (time.Time, error) {
 	traits := r.provider.Traits()
 	if traits.Shape != bank.Window || r.link.LastSyncAt == nil {

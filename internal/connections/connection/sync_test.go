@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"coffer/internal/bank"
 	"coffer/internal/platform/errs"
@@ -18,117 +17,6 @@ import (
 	"coffer/internal/platform/pg"
 	"coffer/internal/platform/text"
 )
-
-// A bankBook is a bank in memory that returns its changes as a Delta: an event for each row that
-// came, changed or went, and cursors into the list of events.
-type bankBook struct {
-	mu     sync.Mutex
-	size   int
-	events []event
-	truth  map[string]bank.Transaction
-	errs   []error // what the next calls fail with; nil for one that does not
-	moves  int     // how often a loop must begin again
-	bad    []bank.Bad
-	gone   string             // the account that is no longer shared
-	during chan chan struct{} // receives a channel for each call; the call returns when that channel is closed
-}
-
-type event struct {
-	row     bank.Transaction
-	removed bool
-}
-
-func (b *bankBook) Name() string { return "plaid" }
-
-func (b *bankBook) Traits() bank.Traits {
-	return bank.Traits{
-		Title: "Test", Shape: bank.Delta, PageSize: b.size, HasPendingLink: true,
-		MinInterval: time.Minute,
-	}
-}
-
-func (b *bankBook) Accounts(context.Context, bank.Credentials) ([]bank.Account, error) {
-	return slices.DeleteFunc([]bank.Account{
-		{
-			ProviderID: "acc-1", Name: text.Name("Everyday"), Type: bank.Depository, Currency: "EUR",
-			Current: new(money.MustParse("100.00")),
-		},
-		{ProviderID: "acc-2", Name: text.Name("Card"), Type: bank.Credit, Currency: "EUR"},
-	}, func(a bank.Account) bool { return a.ProviderID == b.gone }), nil
-}
-
-func (b *bankBook) Pull(_ context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {
-	b.mu.Lock()
-	during := b.during
-	b.mu.Unlock()
-	if during != nil {
-		release := make(chan struct{})
-		during <- release
-		<-release
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if string(c) != `{"token":"t"}` {
-		return bank.Page{}, &bank.Error{Provider: "plaid", Class: bank.Ours, Code: "INVALID_ACCESS_TOKEN"}
-	}
-	if len(b.errs) > 0 {
-		err := b.errs[0]
-		b.errs = b.errs[1:]
-		if err != nil {
-			return bank.Page{}, err
-		}
-	}
-	if at.Next != "" && b.moves > 0 {
-		b.moves--
-		return bank.Page{Restart: true}, nil
-	}
-	from := 0
-	for _, s := range []string{at.Cursor, at.Next} {
-		if s != "" {
-			_, _ = fmt.Sscanf(s, "c%d", &from)
-		}
-	}
-	end := min(len(b.events), from+b.size)
-	page := bank.Page{Last: end == len(b.events), Bad: b.bad}
-	b.bad = nil
-	for _, e := range b.events[from:end] {
-		if e.removed {
-			page.Removed = append(page.Removed, bank.Removal{ProviderID: e.row.ProviderID, AccountID: e.row.AccountID})
-		} else {
-			page.Transactions = append(page.Transactions, e.row)
-		}
-	}
-	page.Next = fmt.Sprintf("c%d", end)
-	if page.Last {
-		page.Cursor = page.Next
-	}
-	return page, nil
-}
-
-func (b *bankBook) put(rows ...bank.Transaction) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, r := range rows {
-		b.events, b.truth[r.ProviderID] = append(b.events, event{row: r}), r
-	}
-}
-
-func (b *bankBook) drop(ids ...string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, x := range ids {
-		b.events = append(b.events, event{row: b.truth[x], removed: true})
-		delete(b.truth, x)
-	}
-}
-
-func charge(provider, amount, name string) bank.Transaction {
-	return bank.Transaction{
-		ProviderID: provider, AccountID: "acc-1", Date: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
-		Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name),
-		CategoryPrimary: text.Name("FOOD_AND_DRINK"), CategoryDetailed: text.Name("FOOD_AND_DRINK_COFFEE"),
-	}
-}
 
 // A branch is a household with one connection to a bankBook.
 type branch struct {
@@ -165,7 +53,7 @@ func newBranch(t *testing.T, size int) *branch {
 	return b
 }
 
-// holds compares the books with the bank's truth.
+// holds compares the stored rows with the bank's.
 func (b *branch) holds(t *testing.T) {
 	t.Helper()
 	b.bank.mu.Lock()
@@ -208,7 +96,7 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// A pending row that posts under another id, with its removal on an earlier page, stays the same
+// A pending row posts under another id, and its removal is on an earlier page. It stays the same
 // transaction, even if a loop is interrupted in between.
 func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	t.Parallel()
@@ -247,8 +135,8 @@ func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	b.holds(t)
 }
 
-// The steps after a sync also run after one that the bank interrupted, if its first pages brought
-// something, because the next sync finds them unchanged.
+// The steps after a sync also run if the bank interrupted the sync after pages with changes,
+// because the next sync finds those pages unchanged.
 func TestPagesBeforeAFailureAreFollowed(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 1)
@@ -282,7 +170,7 @@ func TestPagesBeforeAFailureAreFollowed(t *testing.T) {
 	b.holds(t)
 }
 
-// The contract's table of what follows from a failure.
+// The contract's table of the consequences of a failure.
 func TestWhatFollowsFromAFailure(t *testing.T) {
 	t.Parallel()
 	fail := func(class bank.Class, revoked bool) *bank.Error {
@@ -340,7 +228,8 @@ func TestWhatFollowsFromAFailure(t *testing.T) {
 	}
 }
 
-// However the bank's history goes and wherever loops break, the books end as the bank's truth.
+// Whatever happens at the bank, and wherever loops are interrupted, the stored rows finally match
+// the bank's.
 func TestSyncEndsAtTheTruth(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -375,7 +264,7 @@ func TestSyncEndsAtTheTruth(t *testing.T) {
 	}
 }
 
-// step is something that happens at the bank.
+// step makes a random change at the bank.
 func (b *branch) step(dice *rand.Rand, next *int) {
 	known := slices.Sorted(maps.Keys(b.bank.truth))
 	switch n := dice.IntN(6); {
@@ -403,15 +292,15 @@ func (b *branch) step(dice *rand.Rand, next *int) {
 	}
 }
 
-// The next complete loop removes a row that an interrupted loop stored and that the bank removed
-// before a complete loop reported it.
+// An interrupted loop stored a row, and the bank removed it before a complete loop reported it. The
+// next complete loop removes the row.
 func TestSyncTakesGhostsAway(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 1)
 	b.bank.put(charge("a", "1.00", "A"))
 	b.once(t, "initial")
 	b.bank.put(charge("ghost", "2.00", "B"), charge("c", "3.00", "C"))
-	// the loop breaks behind its first page
+	// interrupt the loop after its first page
 	b.bank.errs = []error{nil, &bank.Error{
 		Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork,
 		Advice: "try again",
@@ -431,12 +320,28 @@ func TestSyncTakesGhostsAway(t *testing.T) {
 	b.holds(t)
 }
 
-// A mad bank is one whose client has a bug.
+// After a clock was set back, complete loops seem to be later than the last one. Their rows must
+// not be removed.
+func TestSyncKeepsRowsOfAClockSetBack(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	b.bank.put(charge("a", "1.00", "A"), charge("b", "2.00", "B"))
+	b.once(t, "initial")
+	if _, err := b.db.Exec(t.Context(), `update connection set last_sync_at = last_sync_at - interval '2 hours'`); err != nil {
+		t.Fatal(err)
+	}
+	b.bank.put(charge("c", "3.00", "C"))
+	b.once(t, "manual")
+	b.holds(t)
+}
+
+// A mad bank has a client with a bug.
 type mad struct{ *bankBook }
 
 func (mad) Pull(context.Context, bank.Credentials, bank.Position) (bank.Page, error) { panic("a bug") }
 
-// A bug in a client, which is asked beside the job, ends the job and not the server.
+// The client runs in another goroutine than the job. A panic in it ends the job, but not the
+// server.
 func TestSyncOutlivesABug(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -451,7 +356,7 @@ func TestSyncOutlivesABug(t *testing.T) {
 	}
 }
 
-// Pages are stored together, up to a bound, and each is counted.
+// Several pages are stored together, up to a limit, and each page is counted.
 func TestSyncStoresPagesTogether(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 400)
@@ -463,7 +368,7 @@ func TestSyncStoresPagesTogether(t *testing.T) {
 		t.Fatalf("%+v %+v", j, out)
 	}
 	b.holds(t)
-	// the moment of the transaction
+	// created_at is the time of the transaction
 	batches, err := pg.Values[int64](t.Context(), b.db, `select count(*) from transaction group by created_at
 		order by created_at`)
 	if err != nil || !slices.Equal(batches, []int64{2000, 500}) {
@@ -497,7 +402,7 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// A due connection is queued once, however many servers check.
+// A due connection is queued only once, however many servers check.
 func TestSweepDue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

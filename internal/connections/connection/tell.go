@@ -8,9 +8,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// tell posts an event about a connection, in the transaction that gave it a new state. The time of
-// the state identifies the episode, so the same state is reported again only after it has ended and
-// come back.
+// tell posts an event about a connection, in the transaction that changes its state. The time of
+// the change identifies the event. So the same state is reported again only after it has ended and
+// returned.
 func tell(ctx context.Context, tx pg.Tx, what notify.Type, connection id.ID) error {
 	type row struct {
 		Provider    string  `db:"provider"`

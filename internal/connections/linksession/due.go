@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// Tasks returns the timed work of sessions. A trigger of the schema wakes it by its name.
+// Tasks returns the scheduled work of link sessions. A database trigger wakes the task by its name.
 func (l *Sessions) Tasks() []schedule.Task {
 	return []schedule.Task{{
 		Name: "linksession", Next: next, Fault: "link sessions not updated",
@@ -19,7 +19,7 @@ func (l *Sessions) Tasks() []schedule.Task {
 	}}
 }
 
-// next returns how long it is until an open session must be looked at.
+// next returns how long it is until an open session must be checked.
 func next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	ms, err := pg.Value[*int64](ctx, q, `
 		select ceil(extract(epoch from min(look_at) - clock_timestamp()) * 1000)::bigint from link_session

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// A clock that sleeps learns of a new session by its row, and ends it when its time is over.
+// A sleeping scheduler notices a new session in the database, and ends it when it has expired.
 func TestSessionsEndOnTime(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

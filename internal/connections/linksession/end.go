@@ -16,27 +16,27 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Codes of sessions that did not end well, beside those of providers.
+// Codes of sessions that failed or that wait for a decision, in addition to the providers' codes.
 const (
 	codeExpired   = "SESSION_EXPIRED"
 	codeLeft      = "SESSION_LEFT"
-	codeDuplicate = "SEEMS_LINKED" // not the end: a person decides
+	codeDuplicate = "SEEMS_LINKED" // the session has not ended: a person decides
 )
 
 // A Visit is a session as its page shows it.
 type Visit struct {
 	LinkOutcome
 	Reauth      bool
-	Provider    string // as people know it
+	Provider    string // its display name
 	HostedURL   string // the provider's own page
 	Widget      bank.Widget
-	Config      map[string]any // what the widget is started with
+	Config      map[string]any // the widget's start configuration
 	Institution text.Untrusted
 	RedirectURL string
-	Decide      bool         // the bank seems to be linked already
+	Decide      bool         // the bank seems to be connected already, so the member must decide
 	Fields      []bank.Field // of the provider's form; none if it has a widget
-	Guide       string       // where the values of the form are
-	Returns     bool         // the provider's page leads back by itself
+	Guide       string       // explains where the member finds the values of the form
+	Returns     bool         // the provider's page leads back to coffer by itself
 }
 
 // Visit returns the session of a token for its page. For a hosted session it asks the provider for
@@ -80,15 +80,15 @@ func (l *Sessions) Visit(ctx context.Context, token string) (Visit, error) {
 			v.Widget = e.Widget()
 		}
 		if spec, _ := all.Find(s.Provider); spec.Link.Way == bank.ByForm {
-			v.Fields, v.Guide = spec.Link.Fields, spec.Guide
+			v.Fields, v.Guide = spec.Link.Fields, spec.GuideOf(provider)
 		}
 	}
 	return v, nil
 }
 
 // Complete ends a session with the widget's result. With anyway it uses an earlier result, which
-// was held back because the bank seems to be linked already. A session that has ended is not
-// changed: a second call is harmless.
+// was held back because the bank seems to be connected already. It does not change a session that
+// has ended, so a second call is harmless.
 func (l *Sessions) Complete(ctx context.Context, token string, given json.RawMessage, anyway bool) error {
 	s, err := findSession(ctx, l.db, token)
 	if err != nil || s.State != "pending" {
@@ -113,8 +113,8 @@ func (l *Sessions) Abandon(ctx context.Context, token string) error {
 	return l.failSession(ctx, s.ID, codeLeft, "the bank was not connected; start again to connect it")
 }
 
-// Finish updates the session that a provider names in a webhook. A session that is unknown
-// or has ended is left alone.
+// Finish updates the session that a provider names in a webhook. It ignores sessions that are
+// unknown or have ended.
 func (l *Sessions) Finish(ctx context.Context, provider, name string) error {
 	open, err := pg.All[session](ctx, l.db, sessionRows+` where provider = $1 and provider_hash = $2
 		and state = 'pending'`, provider, hashed(provider, name))
@@ -124,8 +124,8 @@ func (l *Sessions) Finish(ctx context.Context, provider, name string) error {
 	return err
 }
 
-// Sweep updates open sessions: it asks for the outcome of hosted ones and ends those that
-// nobody completed. Every replica may run it: they skip each other's rows.
+// Sweep updates open sessions: it asks the provider for the outcome of hosted ones and ends expired
+// ones. Every replica may run it: replicas skip rows that another has locked.
 func (l *Sessions) Sweep(ctx context.Context) (int, error) {
 	open, err := pg.All[session](ctx, l.db, `
 		update link_session set look_at = clock_timestamp() + interval '4 seconds'
@@ -146,10 +146,11 @@ func (l *Sessions) Forget(ctx context.Context) error {
 	return err
 }
 
-// look asks how a hosted session went, and ends what is past its time.
+// look asks the provider for the outcome of a hosted session, and ends a session that has expired.
 func (l *Sessions) look(ctx context.Context, s session) error {
 	if kept(s.Provider) && s.ErrorCode == nil {
-		// Without the key it was sealed with, what was given is lost, and the session ends in time.
+		// If the key that sealed the sign-in's result is lost, so is the result. The session then
+		// expires.
 		if sec, err := l.openSecret(s); err == nil && len(sec.Given) > 0 {
 			return l.finishForm(ctx, s)
 		}
@@ -172,7 +173,7 @@ func (l *Sessions) look(ctx context.Context, s session) error {
 		o, err := hoster.Outcome(ctx, sec.Token)
 		fault, _ := errors.AsType[*bank.Error](err)
 		switch {
-		case fault != nil && fault.Class == bank.Permanent: // the provider has forgotten it: asking again does not help
+		case fault != nil && fault.Class == bank.Permanent: // the provider no longer knows the session
 			return l.failSession(ctx, s.ID, fault.Code,
 				"the provider's session has expired; start again to connect the bank")
 		case err != nil && !s.Expired:
@@ -191,15 +192,16 @@ func (l *Sessions) look(ctx context.Context, s session) error {
 		"again")
 }
 
-// exchangeTime is how long providers may take; a claim lasts longer, so that two never exchange the
-// same.
+// exchangeTime is how long a provider may take to exchange a sign-in for credentials. claimTime is
+// longer, so that two servers never exchange the same sign-in.
 const (
 	exchangeTime = 90 * time.Second
 	claimTime    = 2 * time.Minute
 )
 
 // finish exchanges the member's tokens and commits the result together with the session's end. Only
-// one call does it at a time; a second one finds it done or running.
+// one call does so at a time; a second call does nothing while the first one runs or after it is
+// done.
 func (l *Sessions) finish(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
 	n, err := pg.Exec(ctx, l.db, `
 		update link_session set claimed_until = clock_timestamp() + make_interval(secs => $2)
@@ -208,7 +210,7 @@ func (l *Sessions) finish(ctx context.Context, s session, given []json.RawMessag
 	if err != nil || n == 0 {
 		return err
 	}
-	// The person who opened the page is not identified.
+	// The person who opened the page is unknown, so the system is the actor.
 	ctx = op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"})
 	asking, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
@@ -232,19 +234,13 @@ func (l *Sessions) finish(ctx context.Context, s session, given []json.RawMessag
 	return errors.Join(err, freed)
 }
 
-// finishNew makes connections of what the member gave.
+// finishNew creates connections from the result of the member's sign-in.
 func (l *Sessions) finishNew(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
 	provider, linker, err := l.connections.Linker(ctx, s.Provider)
 	if err != nil {
 		return err
 	}
-	// someone may have exchanged since
-	stored, err := pg.Value[[]byte](ctx, l.db, `select secret from link_session where id = $1`, s.ID)
-	if err != nil {
-		return err
-	}
-	s.Sealed = stored
-	sec, err := l.openSecret(s)
+	sec, err := l.storedSecret(ctx, &s)
 	if err != nil {
 		return err
 	}
@@ -268,7 +264,7 @@ func (l *Sessions) finishNew(ctx context.Context, s session, given []json.RawMes
 			linked.Credentials, linked.ConnectionID, linked.InstitutionID,
 			linked.InstitutionName.Plain(), linked.ConsentEnds,
 		})
-		if err := l.putSecret(ctx, s.ID, sec); err != nil { // it cannot be exchanged again
+		if err := l.putSecret(ctx, s.ID, sec); err != nil { // a second exchange would be rejected
 			return err
 		}
 	}
@@ -336,8 +332,8 @@ func (l *Sessions) putSecret(ctx context.Context, session id.ID, v secret) error
 	return err
 }
 
-// holdDuplicate holds a session back where an account of the same bank with the same name and
-// digits is linked already: at some banks a second link ends the first.
+// holdDuplicate holds a session back if an account of the same bank with the same name and last
+// digits is already connected. At some banks a second connection ends the first.
 func (l *Sessions) holdDuplicate(ctx context.Context, s session, sec secret, given []json.RawMessage,
 	institution string, accounts []bank.Account,
 ) (bool, error) {
@@ -367,7 +363,7 @@ func (l *Sessions) holdDuplicate(ctx context.Context, s session, sec secret, giv
 	return true, err
 }
 
-// finishReauth makes a connection work again whose member has signed in.
+// finishReauth reactivates a connection after its member has signed in again.
 func (l *Sessions) finishReauth(ctx context.Context, s session, given []json.RawMessage) error {
 	if s.ConnectionID == nil {
 		return errors.New("a reauthentication session without a connection")

@@ -12,10 +12,10 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// FormValues are what a member entered in a provider's form, by the names of its fields.
+// FormValues holds what a member entered in a provider's form, by the names of the fields.
 type FormValues map[string]string
 
-// Schema describes the values.
+// Schema describes the values in the API's contract.
 func (FormValues) Schema() *op.Schema {
 	s := op.SchemaOf[map[string]string]()
 	s.Description = "The values of the provider's form, by the names of link.fields in GET /providers; only if its " +
@@ -23,7 +23,7 @@ func (FormValues) Schema() *op.Schema {
 	return s
 }
 
-// check returns the values as the provider takes them, or nil if there are none.
+// check returns the values in the form that the provider expects, or nil if there are none.
 func (v FormValues) check(p bank.Provider) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -46,8 +46,9 @@ func (v FormValues) check(p bank.Provider) (json.RawMessage, error) {
 	return given, errs.Renamed(former.Check(given), func(field string) string { return "fields." + field })
 }
 
-// finishForm finishes a session whose form was filled in when it began, or whose bank has led back.
-// Nobody is there to try again, so any refusal ends it.
+// finishForm finishes a session without a person on its page: its form was filled in when the
+// session began, or the bank has redirected back. Nobody can try again, so any rejection ends the
+// session.
 func (l *Sessions) finishForm(ctx context.Context, s session) error {
 	err := l.finish(ctx, s, nil, false)
 	if e, ok := errors.AsType[*bank.Error](err); ok {
@@ -64,8 +65,8 @@ func (l *Sessions) finishForm(ctx context.Context, s session) error {
 	return err
 }
 
-// renew gives a connection the credentials that a sign-in stands for, if they open the same
-// accounts.
+// renew exchanges a new sign-in for credentials and stores them in the connection, if they give
+// access to the same accounts.
 func (l *Sessions) renew(ctx context.Context, s session, given json.RawMessage) error {
 	c, provider, _, err := l.connections.Repairable(ctx, l.db, s.ConnectionID.String())
 	if err != nil {
@@ -75,12 +76,7 @@ func (l *Sessions) renew(ctx context.Context, s session, given json.RawMessage) 
 	if err != nil {
 		return err
 	}
-	stored, err := pg.Value[[]byte](ctx, l.db, `select secret from link_session where id = $1`, s.ID)
-	if err != nil {
-		return err
-	}
-	s.Sealed = stored
-	sec, err := l.openSecret(s)
+	sec, err := l.storedSecret(ctx, &s)
 	if err != nil {
 		return err
 	}
@@ -90,7 +86,7 @@ func (l *Sessions) renew(ctx context.Context, s session, given json.RawMessage) 
 			return err
 		}
 		sec.Linked = []exchanged{{Credentials: linked.Credentials, ConsentEnds: linked.ConsentEnds}}
-		if err := l.putSecret(ctx, s.ID, sec); err != nil { // it cannot be exchanged again
+		if err := l.putSecret(ctx, s.ID, sec); err != nil { // a second exchange would be rejected
 			return err
 		}
 	}

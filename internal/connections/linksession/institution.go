@@ -43,10 +43,10 @@ type InstitutionList struct {
 	HasMore      bool          `json:"has_more"`
 }
 
-// listsLast is how long a list of banks is used again. While a person types, each letter is a call.
+// listsLast is how long a list of banks is reused. While a person types, every letter is a call.
 const listsLast = time.Hour
 
-// lists are the banks of countries, as providers listed them a short while ago.
+// lists caches the banks of countries, as the providers listed them recently.
 type lists struct {
 	mu    sync.Mutex
 	known map[string]knownList
@@ -57,7 +57,7 @@ type knownList struct {
 	until time.Time
 }
 
-// of asks a provider for the banks of a country, unless it was asked before.
+// of returns the banks of a country: from the cache, or else from the provider.
 func (l *lists) of(ctx context.Context, p bank.Provider, c bank.Chooser, country string) ([]bank.Institution, error) {
 	key := p.Name() + " " + country
 	l.mu.Lock()
@@ -81,7 +81,7 @@ func (l *lists) of(ctx context.Context, p bank.Provider, c bank.Chooser, country
 	return banks, nil
 }
 
-// place is where a bank stands in a list: by name.
+// place returns the sort key of a bank in a list: its name, then its id.
 func place(b bank.Institution) []string { return []string{text.Fold(b.Name.Plain()), b.ID} }
 
 // askInstitutions lists the banks of a country.
@@ -100,8 +100,8 @@ func (l *Sessions) askInstitutions(ctx context.Context, _ pg.Querier, in ListIns
 	return l.lists.of(ctx, provider, chooser, in.Country)
 }
 
-// called reports whether a name has all words of a search. Accents may be left out, and umlauts be
-// written as in e-mail addresses: "forde" and "foerde" both find "Förde Sparkasse".
+// called reports whether a name contains all words of a search. The search may leave out accents,
+// or spell umlauts as email addresses do: "forde" and "foerde" both find "Förde Sparkasse".
 func called(name, search string) bool {
 	name, search = unaccented(name), unaccented(search)
 	short := strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
@@ -141,7 +141,7 @@ func (l *Sessions) Institutions(ctx context.Context, _ pg.Querier, in ListInstit
 		if err != nil {
 			return InstitutionList{}, err
 		}
-		// The provider may have added and removed banks since.
+		// The provider may have added and removed banks since the previous page.
 		found = slices.DeleteFunc(found, func(b bank.Institution) bool { return slices.Compare(place(b), last) <= 0 })
 	}
 	if out.HasMore = len(found) > in.Limit; out.HasMore {

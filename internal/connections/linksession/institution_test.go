@@ -2,7 +2,7 @@ package linksession
 
 import "testing"
 
-// A bank is found by words of its name as people type them.
+// A bank is found by words of its name, in the spellings that people type.
 func TestBankIsCalled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,23 +12,23 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// ReturnPath is where banks lead browsers back to.
+// ReturnPath is the path to which banks redirect browsers after a sign-in.
 const ReturnPath = "/link/return"
 
-// redirects reports whether a provider's banks lead back to coffer from pages of their own.
+// redirects reports whether a provider's banks redirect back to coffer from pages of their own.
 func redirects(provider string) bool {
 	spec, _ := all.Find(provider)
 	return spec.Link.Way == bank.ByRedirect
 }
 
-// renews reports whether signing in again at a provider's bank gives new credentials.
+// renews reports whether signing in again at a provider's bank results in new credentials.
 func renews(provider string) bool {
 	spec, _ := all.Find(provider)
 	return spec.Link.Way == bank.ByForm || spec.Link.Way == bank.ByRedirect
 }
 
 // kept reports whether the result of a sign-in is stored before it is exchanged, so that it is
-// exchanged even if this server stops now.
+// exchanged even if this server stops in between.
 func kept(provider string) bool { return renews(provider) }
 
 func errStrange() error {
@@ -38,8 +38,9 @@ func errStrange() error {
 
 const mostReturned = 8 << 10
 
-// Return takes what a bank's page led back with, and returns the token of the session's page. State
-// names the session, and works once: what comes later under the same state is not looked at.
+// Return stores the parameters with which a bank's page redirected back, and returns the token of
+// the session's page. The state parameter names the session. It works once: later calls with the
+// same state store nothing.
 func (l *Sessions) Return(ctx context.Context, query url.Values) (string, error) {
 	state := query.Get("state")
 	if state == "" || len(query.Encode()) > mostReturned {
@@ -93,8 +94,8 @@ func (l *Sessions) Return(ctx context.Context, query url.Values) (string, error)
 	return sec.Page, err
 }
 
-// Pasted is Return with the address at which the member's browser ended, for a browser that does
-// not reach this server there. Only an address of this session is taken.
+// Pasted is Return for a browser that cannot reach this server: the member pastes the address at
+// which the browser ended. Only an address of this session is accepted.
 func (l *Sessions) Pasted(ctx context.Context, token, address string) error {
 	s, err := findSession(ctx, l.db, token)
 	if err != nil || s.State != "pending" {

@@ -1,7 +1,7 @@
-// Package linksession lets a member link a bank, or sign in at it again: a link session is the
-// short-lived process that creates or repairs a connection. Its page is opened by its token, and
-// what the bank's sign-in gives is exchanged once. It must not distinguish providers, and the
-// connections are feed's.
+// Package linksession lets a member connect a bank, or sign in at it again. A link session is the
+// short-lived process that creates or repairs a connection. A token opens its page, and the result
+// of the bank's sign-in is exchanged once. The package must not distinguish providers. The
+// connections belong to package connection.
 package linksession
 
 import (
@@ -27,26 +27,26 @@ import (
 // sessionLife is how long a member has to sign in at the bank.
 const sessionLife = 30 * time.Minute
 
-// Sessions are the link sessions of one household.
+// Sessions manages the link sessions of one household.
 type Sessions struct {
 	db          *pg.DB
 	connections *connection.Connections
 	ring        *seal.Ring // nil without an encryption key
 	lists       lists
-	pages       string // where the pages are
-	webhooks    string // where providers reach the server; "" for nowhere
+	pages       string // the address of the pages
+	webhooks    string // the address at which providers reach the server; "" if they cannot
 }
 
-// A Config is what Sessions are made of.
+// A Config holds what New needs.
 type Config struct {
 	DB          *pg.DB
-	Connections *connection.Connections // to which they link banks
+	Connections *connection.Connections // where linked banks are stored
 	Ring        *seal.Ring              // opens their secrets; nil without an encryption key
 	Pages       string                  // the address of the pages
-	Webhooks    string                  // the address at which providers reach the server; "" for none
+	Webhooks    string                  // the address at which providers reach the server; "" if they cannot
 }
 
-// New returns the Sessions that link banks to a feed.
+// New returns Sessions.
 func New(c Config) *Sessions {
 	return &Sessions{
 		db: c.DB, connections: c.Connections, ring: c.Ring,
@@ -72,9 +72,9 @@ type LinkSession struct {
 	ProviderConfig map[string]json.RawMessage `json:"provider_config" doc:"The configuration for the provider's widget, for a page that runs the widget itself; hosted_url is the provider's own page"`
 }
 
-// begun is a session as its provider made it.
+// begun is a session that the provider has just started.
 type begun struct {
-	token   string // ours
+	token   string // coffer's, not the provider's
 	session bank.Session
 	given   json.RawMessage // the values of the provider's form; nil if its page asks for them
 }
@@ -109,7 +109,8 @@ func (l *Sessions) askSession(ctx context.Context, q pg.Querier, in StartLink) (
 	return b, err
 }
 
-// checkChoice rejects a bank that cannot be chosen here, and the want of one.
+// checkChoice rejects a bank if the provider does not let members choose one here, and a missing
+// bank if it does.
 func (in StartLink) checkChoice() error {
 	spec, _ := all.Find(string(in.Provider))
 	switch {
@@ -123,8 +124,9 @@ func (in StartLink) checkChoice() error {
 	return nil
 }
 
-// begin starts a session on the provider's own page where it has one: then no script of a stranger
-// runs in ours. An account that may not use it gets the widget.
+// begin starts a session on the provider's own page if there is one: then no third-party script
+// runs on coffer's page. If the provider does not allow coffer's account to use that page, the
+// widget is used.
 func (l *Sessions) begin(ctx context.Context, p bank.Provider, member id.ID,
 	start func(context.Context, bank.LinkRequest) (bank.Session, error),
 ) (begun, error) {
@@ -187,7 +189,7 @@ type StartReauth struct {
 	Fields      FormValues `json:"fields,omitempty"`
 }
 
-// askRelink starts a session with the provider in which the member signs in again.
+// askRelink starts a session with the provider in which the member can sign in again.
 func (l *Sessions) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (begun, error) {
 	if err := checkRedirect(in.RedirectURL); err != nil {
 		return begun{}, err
@@ -226,17 +228,17 @@ func (l *Sessions) StartReauth(ctx context.Context, tx pg.Tx, in StartReauth, b 
 	}, b)
 }
 
-// A secret is what is sealed of a session.
+// A secret holds the confidential data of a session. It is stored sealed.
 type secret struct {
-	Page   string            `json:"page,omitempty"` // our token, where a bank leads back
-	Token  string            `json:"token"`          // the provider's
-	URL    string            `json:"url"`            // of the provider's own page
+	Page   string            `json:"page,omitempty"` // coffer's token of the page, if the bank redirects back
+	Token  string            `json:"token"`          // the provider's token
+	URL    string            `json:"url"`            // the address of the provider's own page
 	Config map[string]any    `json:"config"`
 	Given  []json.RawMessage `json:"given,omitempty"` // the result from the provider, until a person confirms that it is not a mistake
 	Linked []exchanged       `json:"linked,omitempty"`
 }
 
-// exchanged is a bank that can be exchanged for only once.
+// exchanged is the result of an exchange that works only once.
 type exchanged struct {
 	Credentials     []byte    `json:"credentials"`
 	ConnectionID    string    `json:"connection_id"`
@@ -245,7 +247,7 @@ type exchanged struct {
 	ConsentEnds     time.Time `json:"consent_ends,omitzero"`
 }
 
-// A session is a stored one.
+// A session is a stored link session.
 type session struct {
 	ID           id.ID   `db:"id"`
 	Purpose      string  `db:"purpose"`
@@ -278,7 +280,8 @@ func hashed(parts ...string) []byte {
 
 const tokenLength = 32
 
-// keep stores a session. Its token is nowhere but in the answer.
+// keep stores a session. The response contains its token. The database stores a hash of the token
+// and, if the bank redirects back, also the sealed token.
 func (l *Sessions) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSession, error) {
 	made, token := b.session, b.token
 	s.ID, s.Hosted = id.New(), made.URL != "" && !redirects(s.Provider)
@@ -286,7 +289,7 @@ func (l *Sessions) keep(ctx context.Context, tx pg.Tx, s session, b begun) (Link
 	if redirects(s.Provider) {
 		kept.Page = token
 	}
-	if b.given != nil { // the sweep exchanges it, once, after this is stored
+	if b.given != nil { // the sweep exchanges these values once, after this commits
 		kept.Given = []json.RawMessage{b.given}
 	}
 	sealed, err := l.sealSecret(s.ID, kept)
@@ -344,6 +347,16 @@ func (l *Sessions) openSecret(s session) (secret, error) {
 	return v, err
 }
 
+// storedSecret is openSecret with the secret that is stored now: another call may have exchanged
+// the sign-in meanwhile.
+func (l *Sessions) storedSecret(ctx context.Context, s *session) (secret, error) {
+	var err error
+	if s.Sealed, err = pg.Value[[]byte](ctx, l.db, `select secret from link_session where id = $1`, s.ID); err != nil {
+		return secret{}, err
+	}
+	return l.openSecret(*s)
+}
+
 // A LinkToken names a session.
 type LinkToken struct {
 	Token string `json:"token" minLength:"1" maxLength:"100" doc:"The token returned by POST /connections/link-session"`
@@ -379,14 +392,14 @@ func (s session) outcome() LinkOutcome {
 	return out
 }
 
-// findSession is the session of a token, for a day after its end.
+// findSession returns the session of a token, until one day after it expires.
 func findSession(ctx context.Context, q pg.Querier, token string) (session, error) {
 	s, err := pg.One[session](ctx, q, sessionRows+` where token_hash = $1
 		and expires_at > clock_timestamp() - interval '1 day'`, hashed(token))
 	return s, pg.Found(err, "link session", "it has ended or does not exist; start a new one")
 }
 
-// Ops is the menu of link sessions.
+// Ops returns the operations of link sessions.
 func (l *Sessions) Ops() []*op.Op {
 	return []*op.Op{
 		op.Calling(op.Spec{

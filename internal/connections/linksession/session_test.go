@@ -18,9 +18,9 @@ import (
 	"coffer/internal/platform/seal"
 )
 
-// A lobby is a provider that remembers for which member a session was started.
+// A lobby is a provider that records the member for whom a session was started.
 type lobby struct {
-	bank.Provider // none: only what is below is asked
+	bank.Provider // nil: only the methods below are called
 	user          string
 }
 
@@ -30,7 +30,7 @@ func (*lobby) Exchange(context.Context, string, json.RawMessage) (bank.Linked, e
 	return bank.Linked{}, errors.New("not asked")
 }
 
-// only is a household with one provider.
+// only is the Providers of a household with one provider.
 type only struct{ p bank.Provider }
 
 func (o only) Provider(context.Context, string) (bank.Provider, error) { return o.p, nil }

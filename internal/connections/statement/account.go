@@ -46,16 +46,17 @@ func (a fileAccount) fits(w *FileAccount) bool {
 // A newAccount is an account to create for a file.
 type newAccount struct {
 	FileAccount
-	Named       bool    `json:"named"` // by the caller, so that an account of that name is the one
+	Named       bool    `json:"named"` // the caller chose the name, so an existing account of that name is used
 	Mask        string  `json:"mask,omitempty"`
 	Subtype     string  `json:"subtype,omitempty"`
-	Institution *string `json:"institution,omitempty"` // if it is not the connection's
+	Institution *string `json:"institution,omitempty"` // nil if it is the connection's
 	Owner       *id.ID  `json:"owner,omitempty"`
 }
 
-// chooseAccount returns the account for a file: the one with that id, the one of that name, or the
-// connection's only one. It may have been merged into another since. It is nil if one must be
-// created. The caller has locked the connection, so nobody else creates one meanwhile.
+// chooseAccount returns the account for a file: the account with the given id, the account with the
+// given name, or the connection's only account. The account may have been merged into another. It
+// returns nil if an account must be created. The caller has locked the connection, so nobody else
+// creates one meanwhile.
 func (s *Statements) chooseAccount(ctx context.Context, tx pg.Tx, connection id.ID, ref *string, want *FileAccount) (
 	*fileAccount, error,
 ) {
@@ -80,7 +81,7 @@ func (s *Statements) chooseAccount(ctx context.Context, tx pg.Tx, connection id.
 	case len(only) > 1:
 		return nil, errs.Field("account_id", "required", "is required: this connection has several accounts")
 	case len(only) == 1:
-		if len(rows) > 1 { // others were merged into it, each with a number of its own
+		if len(rows) > 1 { // others were merged into it, each with its own number
 			only[0].Mask = nil
 		}
 		return &only[0], nil
@@ -88,7 +89,8 @@ func (s *Statements) chooseAccount(ctx context.Context, tx pg.Tx, connection id.
 	return nil, nil //nolint:nilnil // one must be made
 }
 
-// accountsOf returns the accounts of a connection, and those that were merged into an existing one.
+// accountsOf returns the accounts of a connection. It includes accounts that were merged into
+// another one that still exists.
 func (s *Statements) accountsOf(ctx context.Context, q pg.Querier, connection id.ID) ([]fileAccount, error) {
 	rows, err := pg.All[fileAccount](ctx, q, `
 		select id, short_id, name, display_name, type, mask, currency from account
@@ -115,8 +117,8 @@ func (s *Statements) accountsOf(ctx context.Context, q pg.Querier, connection id
 	return slices.DeleteFunc(rows, func(r fileAccount) bool { return !slices.Contains(there, r.Into) }), err
 }
 
-// ofFile returns an error if the file cannot be of the account: if both numbers are known, they
-// must end alike.
+// ofFile returns an error if the file is from another account: if both numbers are known, they must
+// end in the same digits.
 func (a fileAccount) ofFile(p statement.File) error {
 	file := statement.Mask(p.AccountNumber.Plain())
 	if a.Mask == nil || *a.Mask == "" || file == "" || strings.EqualFold(*a.Mask, file) {
@@ -127,7 +129,7 @@ func (a fileAccount) ofFile(p statement.File) error {
 		"a name to create another one", file, *a.Mask)
 }
 
-// distinct leaves one of those that lead to the same account: that account, if it is among them.
+// distinct keeps one of several rows that lead to the same account, preferably the account itself.
 func distinct(rows []fileAccount) []fileAccount {
 	var out []fileAccount
 	for _, r := range rows {
@@ -141,8 +143,9 @@ func distinct(rows []fileAccount) []fileAccount {
 	return out
 }
 
-// ofName is the one account of that name which fits. Another one of that name is not taken for it,
-// nor is a second one made beside it: the same file would be in the books twice.
+// ofName returns the only account with the wanted name, type and currency. An account with that
+// name but another type or currency is an error. It is not used, and no second account is created
+// beside it: the same file could then be in the books twice.
 func ofName(rows []fileAccount, want *FileAccount) (*fileAccount, error) {
 	var fit, others []fileAccount
 	for _, r := range rows {
@@ -168,7 +171,7 @@ func ofName(rows []fileAccount, want *FileAccount) (*fileAccount, error) {
 	return nil, nil //nolint:nilnil // one must be made
 }
 
-// taken is a conflict with accounts, which it names.
+// taken returns a conflict error that names the accounts.
 func taken(rows []fileAccount, format string) error {
 	var names []string
 	var details []errs.Detail
@@ -185,8 +188,8 @@ func taken(rows []fileAccount, format string) error {
 	}
 }
 
-// nameAccount is the account to make for a file: as the caller names it, else after the bank and
-// the last digits of the number, else after the file.
+// nameAccount returns the account to create for a file. Its name is the caller's, or else made of
+// the bank and the last digits of the number, or else the file's name.
 func nameAccount(c connection.Connection, in ImportFile, p portion) *newAccount {
 	f := p.file()
 	a := newAccount{
@@ -228,14 +231,15 @@ func nameAccount(c connection.Connection, in ImportFile, p portion) *newAccount 
 	return &a
 }
 
-// baseName is a file's name without the folders that some clients send with it.
+// baseName returns a file's name without the folders that some clients send with it.
 func baseName(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
-// openAccount is the account that a file goes into, with the entries by which a revert of the
-// import removes it again if it came with the file. Nobody else brings rows of the account until
-// the import ends.
+// openAccount returns the account that a file goes into. If it creates or restores the account, it
+// also returns the journal entries with which a revert of the import removes the account again.
+// Until the import ends, nobody else adds rows to the account.
 //
-// under is the account that the file is for, which may have been merged into that one.
+// under is the account that the file is for. It may have been merged into the account that is
+// returned.
 func (s *Statements) openAccount(ctx context.Context, tx pg.Tx, connection id.ID, t target, out *ImportedAccount) (
 	account, under id.ID, entries []journal.Entry, err error,
 ) {
@@ -254,12 +258,12 @@ func (s *Statements) openAccount(ctx context.Context, tx pg.Tx, connection id.ID
 	if _, err := pg.Exec(ctx, tx, `select from account where id = $1 for no key update`, account); err != nil {
 		return account, under, nil, err
 	}
-	// It went with an earlier import that was reverted, and is there again.
+	// A revert of an earlier import may have removed the account; it is restored.
 	entries, err = s.accounts.Revive(ctx, tx, []id.ID{account})
 	return account, under, entries, err
 }
 
-// findOrMake returns the account, and entries if it was created.
+// findOrMake returns the account, and journal entries if it created the account.
 func (s *Statements) findOrMake(ctx context.Context, tx pg.Tx, connection id.ID, t target) (id.ID, []journal.Entry,
 	error,
 ) {
@@ -274,7 +278,7 @@ func (s *Statements) findOrMake(ctx context.Context, tx pg.Tx, connection id.ID,
 	if err != nil {
 		return id.ID{}, nil, job.Final(err)
 	}
-	if there != nil { // another import made it since
+	if there != nil { // another import has created the account meanwhile
 		return there.ID, nil, nil
 	}
 	gone, err := pg.Values[id.ID](ctx, tx, `

@@ -13,8 +13,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// An account that an import made goes with it when the import is reverted, comes back with it, and
-// stays if something else is on it.
+// If an import that created an account is reverted, the account is removed too, and restored with
+// the import. It stays if it contains other data.
 func TestImportedAccountGoes(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -79,7 +79,7 @@ func TestImportedAccountGoes(t *testing.T) {
 		t.Errorf("brought back: %+v\n%s\n%s", back, canonical(), full)
 	}
 
-	// With another import's row on it, only the rows of this one go.
+	// If the account contains a row of another import, only the rows of this import are removed.
 	second := b.file(t, ImportFile{
 		ID: at, File: []byte(file + "2026-05-03,TEA,-3.00\n"),
 		AccountID: new(first.AccountID.String()),
@@ -88,12 +88,13 @@ func TestImportedAccountGoes(t *testing.T) {
 		left.Skipped[0].Reason != "conflict" || live() != before+1 {
 		t.Errorf("with another row on it: %+v", left)
 	}
-	// Once that row is gone too, the first revert can be asked for again and takes the account.
+	// After that row is removed too, the first revert can be repeated and removes the account.
 	revert(second.ChangeID)
 	if left := revert(first.ChangeID); len(left.Skipped) != 0 || live() != before {
 		t.Errorf("asked again: %+v, %d accounts", left, live())
 	}
-	// The file into an account that went: it is there again, and goes again.
+	// A file is imported into the removed account: the account is restored, and a revert removes it
+	// again.
 	err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
 		entries, err := b.Statements.accounts.Revive(t.Context(), tx, []id.ID{first.AccountID})
 		if err == nil && len(entries) != 1 {

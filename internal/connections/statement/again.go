@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/statement"
@@ -13,8 +15,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// heads are the names of a table's columns; none if it has no header, because then any other file
-// looks the same.
+// heads returns the names of a table's columns. It returns none if the table has no header, because
+// then files with different content look the same.
 func heads(p statement.File) (out []string) {
 	if p.Table == nil || p.Table.HeaderRow == nil {
 		return nil
@@ -25,8 +27,38 @@ func heads(p statement.File) (out []string) {
 	return out
 }
 
-// wentInto returns the account into which files with the same columns went before, if it is one:
-// with several, or with another number, bank or currency, a person must choose.
+// lacks reports whether a file has columns that the last one did not have.
+func (r reading) lacks(p statement.File) bool {
+	return len(r.Heads) > 0 && slices.ContainsFunc(heads(p), func(name string) bool {
+		return !slices.Contains(r.Heads, name)
+	})
+}
+
+// withCurrency returns the last file's options with the column of currencies that this file has and
+// the last one did not have. It returns nil if there is no such column. Nobody chose to ignore that
+// column, and without it rows would count in the wrong currency.
+func (r reading) withCurrency(p, fresh statement.File) statement.Own {
+	at, ok := fresh.Table.Mapping["currency"]
+	if _, mapped := p.Table.Mapping["currency"]; !ok || mapped ||
+		slices.Contains(r.Heads, fresh.Table.Columns[at].Name.Plain()) {
+		return nil
+	}
+	var mapping FileMapping
+	if json.Unmarshal(r.Own["mapping"], &mapping) != nil {
+		return nil
+	}
+	mapping["currency"] = json.RawMessage(strconv.Itoa(at))
+	out := maps.Clone(r.Own)
+	var err error
+	if out["mapping"], err = json.Marshal(mapping); err != nil {
+		return nil
+	}
+	return out
+}
+
+// wentInto returns the account that files with the same columns were imported into before. It
+// returns nil if there are several, or if the file has another number, bank or currency: then a
+// person must choose.
 func (s *Statements) wentInto(ctx context.Context, q pg.Querier, p statement.File) (*id.ID, error) {
 	same := heads(p)
 	if len(same) == 0 {
@@ -76,8 +108,9 @@ type RowsElsewhere struct {
 // comparedRows is how many rows of a file are looked for in other accounts.
 const comparedRows = 5000
 
-// elsewhere returns the account, other than the one that the files are for, that has most of their
-// new rows: of the same day, amount and text. A few of many are chance.
+// elsewhere returns the other account that has most of the files' new rows: rows of the same day,
+// amount and text. It returns nil if fewer than a fifth of the rows match, because that may be
+// chance.
 func elsewhere(ctx context.Context, q pg.Querier, account id.ID, files []namedFile) (*RowsElsewhere,
 	error,
 ) {
@@ -115,7 +148,7 @@ func elsewhere(ctx context.Context, q pg.Querier, account id.ID, files []namedFi
 	return &found[0], nil
 }
 
-// countedTwice warns of rows that another account has.
+// countedTwice warns about rows that another account already has.
 func countedTwice(of *RowsElsewhere, rows int) []statement.Warning {
 	if of == nil {
 		return nil

@@ -12,8 +12,8 @@ const (
 	otherHeads = "Day,Text,Amount,Note\n2026-10-20,Salary,2845.17,\n2026-10-21,Rent,-900.00,\n"
 )
 
-// A file with the same columns goes where such files went, whichever browser or program asks; and a
-// file whose rows another account has is not taken for news without a word.
+// A file with the same columns is suggested for the account that earlier ones went into, whatever
+// browser or program asks. If another account already has the file's rows, there is a warning.
 func TestFilesGoWhereSuchFilesWent(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -55,7 +55,7 @@ func TestFilesGoWhereSuchFilesWent(t *testing.T) {
 	if p := look(otherHeads, nil); p.SuggestedAccount != nil || p.Elsewhere == nil {
 		t.Errorf("other columns: %+v", p)
 	}
-	// Two accounts of such files: a person must choose.
+	// Two accounts have such files, so a person must choose.
 	second := b.bucket(t)
 	b.file(t, ImportFile{ID: second, File: []byte("Day,Text,Amount\n2026-11-01,Tea,-2.00\n2026-11-02,Milk,-1.00\n")})
 	if p := look(nextFile, nil); p.SuggestedAccount != nil {

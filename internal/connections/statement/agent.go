@@ -9,30 +9,30 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// kept is why a row of an agent's file is left out.
+// kept is the reason why a row of an agent's file is left out.
 const kept = "this row is stored with a different text, date, amount or currency; agents' imports don't " +
 	"change stored rows, so ask a person to import the file"
 
-// A bundle is some rows of a file on their way into the books.
+// A bundle holds rows of a file that are stored together.
 type bundle struct {
 	rows     []ledger.Incoming
-	numbers  []int                       // of the rows in the file
+	numbers  []int                       // the row numbers in the file
 	was, now []string                    // the keys of rows that moved to another day
-	parts    map[string][]statement.Part // of the rows that the file splits, by their keys
+	parts    map[string][]statement.Part // parts of the rows that the file splits, by the rows' keys
 }
 
 func (b *bundle) clear() {
 	*b = bundle{rows: b.rows[:0], numbers: b.numbers[:0], was: b.was[:0], now: b.now[:0]}
 }
 
-// onlyNew leaves out of an agent's file what would change a stored row. A revert removes the rows
-// that an import added, but it cannot give a row the text of the bank back that the import
-// overwrote, so only people overwrite it.
+// onlyNew leaves out the rows of an agent's file that would change a stored row. A revert removes
+// the rows that an import added. But it cannot restore the bank's text in a row that the import
+// overwrote, so only people may overwrite rows.
 func (b *bundle) onlyNew(ctx context.Context, q pg.Querier, account, under id.ID, out *Counts) error {
 	n := len(b.rows)
 	keys, days, amounts, currencies := make([]string, n), make([]pg.Date, n), make([]string, n), make([]string, n)
 	texts, details := make([]string, n), make([]string, n)
-	const cut = "\n" // between texts, none of which has one
+	const cut = "\n" // separates texts; none contains it
 	for i, r := range b.rows {
 		keys[i], days[i], amounts[i], currencies[i] = r.ProviderID, r.Date, r.Amount.String(), string(r.Currency)
 		texts[i] = r.Name.Plain() + cut + r.MerchantName.Plain() + cut + r.CategoryPrimary.Plain()

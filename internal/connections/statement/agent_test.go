@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An import by an agent only adds rows, which a revert can remove. It never changes the text or the
-// date of a stored row. As a control, a person imports the same files, and stored rows change.
+// An agent's import only adds rows, which a revert can remove. It never changes the text or the
+// date of a stored row. The control: if a person imports the same files, stored rows change.
 func TestAnAgentsFileOnlyAdds(t *testing.T) {
 	t.Parallel()
 	const head = "Date,Description,Amount,Transaction ID\n"

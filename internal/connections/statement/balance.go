@@ -21,8 +21,8 @@ type FileBalance struct {
 	Closing  *money.Amount `json:"closing" doc:"Balance at the end of the last day; a debt is negative"`
 }
 
-// fileBalances are the balances that a file states, by the currency of the rows: those of one do
-// not move by the amounts of another.
+// fileBalances holds the balances that a file states, by the currency of the rows: an amount in one
+// currency does not change a balance in another.
 type fileBalances map[money.Currency]*bank.Running
 
 func (f fileBalances) add(day pg.Date, currency money.Currency, row statement.Row) {
@@ -32,7 +32,7 @@ func (f fileBalances) add(day pg.Date, currency money.Currency, row statement.Ro
 	f[currency].Add(day.Time(), row.Amount, row.Balance)
 }
 
-// closings are the balances at the ends of days that rows of a currency prove.
+// closings returns the balances at the ends of days that the rows of a currency prove.
 func (f fileBalances) closings(currency money.Currency) []bank.Closing {
 	if f[currency] == nil {
 		return nil
@@ -44,8 +44,8 @@ func currencyOf(ctx context.Context, q pg.Querier, account id.ID) (money.Currenc
 	return pg.Value[money.Currency](ctx, q, `select currency from account where id = $1`, account)
 }
 
-// preview returns what the balances of the file prove. A file in several currencies is judged by
-// the currency with most days.
+// preview returns what the balances of the file prove. For a file in several currencies, it uses
+// the currency with the most days.
 func (f fileBalances) preview() *FileBalance {
 	out := &FileBalance{}
 	for _, currency := range slices.Sorted(maps.Keys(f)) {

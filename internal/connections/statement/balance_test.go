@@ -8,9 +8,9 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A file's balances become the account's at the end of each day if the rows prove them; a debt is
-// positive on a card. Balances that do not move by the amounts are not stored, and a preview says
-// so.
+// If the rows prove a file's balances, they become the account's balances at the end of each day. A
+// debt on a card is positive. Balances that do not match the amounts are not stored, and the
+// preview says so.
 func TestFileBalances(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

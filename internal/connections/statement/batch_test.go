@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// camtFile is a message about two entries of a day: a batch of three pieces, listed as such only if
-// details is set, and a single payment.
+// camtFile returns a message with two entries of a day: a batch of three pieces and a single
+// payment. The pieces are only listed if details is set.
 func camtFile(message int, details, ids bool) []byte {
 	name, part := map[int]string{52: "BkToCstmrAcctRpt", 53: "BkToCstmrStmt", 54: "BkToCstmrDbtCdtNtfctn"}[message],
 		map[int]string{52: "Rpt", 53: "Stmt", 54: "Ntfctn"}[message]
@@ -47,8 +47,8 @@ func (b *branch) sumOf(t *testing.T, account id.ID) string {
 	return sum
 }
 
-// A report of the day, the statement and the notice list one batch as a whole or piece by piece. In
-// whatever order they are imported, the account holds it once.
+// A report of the day, the statement and the notice list one batch as a whole or as its pieces. In
+// whatever order they are imported, the account contains the batch once.
 func TestBatchesOnce(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -82,8 +82,8 @@ func TestBatchesOnce(t *testing.T) {
 	}
 }
 
-// Another source, or a file without ids, brings the batch as a whole before or after its pieces:
-// they are likely the same, and are left out.
+// Another source, or a file without ids, contains the whole batch before or after its pieces. They
+// are likely the same, so they are left out.
 func TestBatchesOfAnotherSource(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -111,7 +111,7 @@ func TestBatchesOfAnotherSource(t *testing.T) {
 			t.Errorf("%s: the rows add up to %s", name, sum)
 		}
 	}
-	// a row that only happens to be as large as two others together is new
+	// a row whose amount equals the sum of two other rows by chance is new
 	at := b.bucket(t)
 	b.file(t, ImportFile{ID: at, File: camtFile(54, true, true)})
 	out := b.file(t, ImportFile{ID: at, File: []byte("Date,Description,Amount\n2026-03-05,Batch,-30.00\n2026-03-05,Card,-5.00\n" +

@@ -26,7 +26,7 @@ import (
 	"coffer/internal/sim/statements"
 )
 
-// generated are the accounts in euros of a made-up household.
+// generated returns the accounts in euros of a generated household.
 func generated(seed uint64, rows int) (out []statements.Statement) {
 	for _, s := range statements.Of(household.New(household.Options{
 		Seed: seed, Transactions: rows, Years: 1, Purposes: true,
@@ -47,8 +47,8 @@ func written(t *testing.T, format string, of ...statements.Statement) []byte {
 	return b.Bytes()
 }
 
-// asWritten are the options for files of the generator: a few days do not show which number of a
-// date is the month, and a file without a currency is in euros.
+// asWritten returns the options for generated files. A few days do not show which number of a date
+// is the month, and a file without a currency is in euros.
 func asWritten(format string) *FileOptions {
 	o := &FileOptions{DefaultCurrency: new(money.Currency("EUR"))}
 	if format == "qif" {
@@ -57,7 +57,7 @@ func asWritten(format string) *FileOptions {
 	return o
 }
 
-// hashOf is the hash of what an account holds, of its rows' identities among it.
+// hashOf returns a hash of everything that an account contains, including its rows' ids.
 func (b *branch) hashOf(t *testing.T, account id.ID) (hash string, rows int) {
 	t.Helper()
 	all, err := pg.Values[string](t.Context(), b.db, `
@@ -69,7 +69,7 @@ func (b *branch) hashOf(t *testing.T, account id.ID) (hash string, rows int) {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(all, "\n")))), len(all)
 }
 
-// into creates an account for each of the file's.
+// into creates an account for each account of the file.
 func (b *branch) into(t *testing.T, in ImportFile) ImportFile {
 	t.Helper()
 	p, err := b.Preview(t.Context(), b.db, PreviewFile{File: in.File, Options: in.Options})
@@ -84,8 +84,8 @@ func (b *branch) into(t *testing.T, in ImportFile) ImportFile {
 	return in
 }
 
-// Every format brings a household's rows once: the second import adds nothing and leaves the books
-// as they are.
+// In every format a household's rows are stored once: a second import adds nothing and changes
+// nothing.
 func TestGeneratedTwice(t *testing.T) {
 	t.Parallel()
 	of := generated(7, 200)
@@ -109,7 +109,7 @@ func TestGeneratedTwice(t *testing.T) {
 	}
 }
 
-// cutTo returns the rows of some days, counted from the first.
+// cutTo returns the rows of some days, counted from the first day.
 func cutTo(t *testing.T, of statements.Statement, from, days int) statements.Statement {
 	t.Helper()
 	out := of
@@ -133,8 +133,8 @@ func cutTo(t *testing.T, of statements.Statement, from, days int) statements.Sta
 	return out
 }
 
-// Files that overlap, in any order, leave in the books what one file of all days leaves, whatever
-// their format.
+// Overlapping files, imported in any order, lead to the same books as one file of all days, in
+// every format.
 func TestCutsIntoBooks(t *testing.T) {
 	t.Parallel()
 	var of statements.Statement
@@ -174,7 +174,7 @@ func TestCutsIntoBooks(t *testing.T) {
 	}
 }
 
-// second is another instance on the same database.
+// second returns another instance on the same database.
 func (b *branch) second(t *testing.T) *branch {
 	t.Helper()
 	files := category.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
@@ -192,7 +192,7 @@ func (b *branch) second(t *testing.T) *branch {
 	return o
 }
 
-// Two instances that import one file at the same time add its rows once.
+// If two instances import one file at the same time, its rows are added once.
 func TestOneFileAtTwoInstances(t *testing.T) {
 	t.Parallel()
 	of := generated(7, 200)

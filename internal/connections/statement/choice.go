@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An AccountChoice says what becomes of one of the accounts of a file.
+// An AccountChoice says what happens with one of the accounts of a file.
 type AccountChoice struct {
 	Key           string         `json:"key" minLength:"1" maxLength:"500" doc:"The account in the file, as the preview names it"`
 	AccountID     *string        `json:"account_id,omitempty" minLength:"1" doc:"The account to import into: UUID or short id"`
@@ -33,22 +33,27 @@ type AccountCreate struct {
 	OwnerUserID     *string        `json:"owner_user_id,omitempty" minLength:"1" doc:"The owner: UUID or short id; defaults to the connection's"`
 }
 
-// A target is where a portion of a file goes: to an account, or to one that is made.
+// A target is the account that a portion of a file goes into. It may have to be created.
 type target struct {
 	Key     string      `json:"key"`
-	Account *id.ID      `json:"account_id,omitempty"` // nil where one is made, unless it is there by then
+	Account *id.ID      `json:"account_id,omitempty"` // nil if the account must be created, unless it exists by then
 	New     *newAccount `json:"new_account,omitempty"`
-	Whole   bool        `json:"whole,omitempty"` // all that was sent, whatever accounts it names
+	Whole   bool        `json:"whole,omitempty"` // the target gets all that was sent, whatever accounts the file names
 	Likely  bool        `json:"likely,omitempty"`
 }
 
-// targets returns where each portion goes. A file of one account goes where the caller says, or to
-// the connection's only account; one of several accounts needs a choice for each.
+// targets returns the target of each portion. A file of one account goes where the caller says, or
+// into the connection's only account. A file of several accounts needs a choice for each.
 func (s *Statements) targets(ctx context.Context, tx pg.Tx, c connection.Connection, in ImportFile, d delivered,
 	only *fileAccount,
 ) ([]target, error) {
 	all := d.portions()
 	if in.Accounts == nil {
+		if in.Account != nil && only != nil && len(all) == 1 {
+			if err := s.sameNumber(ctx, tx, *only, all[0]); err != nil {
+				return nil, err
+			}
+		}
 		t, err := s.oneTarget(c, in, d, only)
 		return []target{t}, err
 	}
@@ -111,8 +116,9 @@ func nameOf(t target) string {
 	return t.New.Name
 }
 
-// oneTarget is the target of a file of one account, and of a table that names several if the caller
-// names one: what looks like a column of accounts may be none.
+// oneTarget returns the target of a file of one account. It also accepts a table of several
+// accounts if the caller names one account: a column that looks like account numbers may hold
+// something else.
 func (s *Statements) oneTarget(c connection.Connection, in ImportFile, d delivered, only *fileAccount) (target,
 	error,
 ) {
@@ -140,7 +146,7 @@ func (s *Statements) oneTarget(c connection.Connection, in ImportFile, d deliver
 	return t, nil
 }
 
-// choose returns the target of a choice; nil if the portion is skipped.
+// choose returns the target of a choice, or nil if the portion is skipped.
 func (s *Statements) choose(ctx context.Context, tx pg.Tx, c connection.Connection, in ImportFile,
 	choice AccountChoice, p portion,
 ) (*target, error) {
@@ -189,13 +195,16 @@ func (s *Statements) choose(ctx context.Context, tx pg.Tx, c connection.Connecti
 		return nil, err
 	}
 	if there != nil {
+		if err := s.sameNumber(ctx, tx, *there, p); err != nil {
+			return nil, err
+		}
 		t.Account, t.New = &there.ID, nil
 	}
 	return t, nil
 }
 
-// fileAccountNamed returns an account into which files can be imported: of any connection that is
-// not disconnected.
+// fileAccountNamed returns an account into which files can be imported. Its connection must not be
+// disconnected.
 func (s *Statements) fileAccountNamed(ctx context.Context, q pg.Querier, ref string) (fileAccount, error) {
 	a, err := pg.One[fileAccount](ctx, q, `
 		select a.id, a.short_id, a.name, a.display_name, a.type, a.mask, a.currency from account a

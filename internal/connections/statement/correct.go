@@ -18,11 +18,11 @@ type replacement struct {
 	of     text.Untrusted // the bank's id of the earlier row
 	row    ledger.Incoming
 	number int
-	stored bool // it is in the books already
+	stored bool // the row is already in the books
 }
 
-// correct applies what a file says of rows that the bank delivered before. It comes after the
-// file's other rows, because a file can list a row and its correction.
+// correct applies the file's corrections and deletions of earlier rows. It runs after the file's
+// other rows are stored, because a file can contain both a row and its correction.
 func (in *taking) correct(ctx context.Context, tx pg.Tx, file statement.File) error {
 	rows, deletes := in.replacing, file.Accounts()[0].Deletes
 	in.replacing = nil
@@ -33,7 +33,7 @@ func (in *taking) correct(ctx context.Context, tx pg.Tx, file statement.File) er
 	if len(ids) == 0 {
 		return nil
 	}
-	if in.OnlyNew { // an agent's file changes no stored row
+	if in.OnlyNew { // an agent's file must not change stored rows
 		for range deletes {
 			in.at.out.leaveOut(&statement.RowError{Skip: true, Message: kept})
 		}
@@ -51,7 +51,7 @@ func (in *taking) correct(ctx context.Context, tx pg.Tx, file statement.File) er
 		case n == 1 && in.OnlyNew:
 			in.at.out.leaveOut(&statement.RowError{Row: r.number, Skip: true, Message: kept})
 			continue
-		case n == 1 && r.stored && !at.Gone: // it came before the row that it corrects
+		case n == 1 && r.stored && !at.Gone: // stored before the row that it corrects
 			gone = append(gone, at.Key)
 		case n == 1 && !r.stored:
 			was, corrected = append(was, at.Key), append(corrected, r.row)
@@ -96,7 +96,7 @@ func (in *taking) correct(ctx context.Context, tx pg.Tx, file statement.File) er
 	return err
 }
 
-// correct reckons with what a file says of rows that the bank delivered before.
+// correct adds to the reckoning what the file's corrections and deletions of earlier rows would do.
 func (out *reckoning) correct(ctx context.Context, q pg.Querier, account id.ID, file statement.File, rows []replacement,
 	moves map[pg.Date]money.Total,
 ) error {
@@ -145,7 +145,7 @@ func (out *reckoning) correct(ctx context.Context, q pg.Querier, account id.ID, 
 	return nil
 }
 
-// uncorrected warns about corrections of rows that are not known.
+// uncorrected warns about corrections whose row was not found.
 func uncorrected(n int) statement.Warning {
 	return statement.Warning{
 		Code: "correction_unmatched",
@@ -154,8 +154,8 @@ func uncorrected(n int) statement.Warning {
 	}
 }
 
-// theOne returns the stored row that a correction is about, and 1; else how many there could be. A
-// deleted row is meant only where no other can be.
+// theOne returns the stored row that a correction is about, and 1. If it cannot decide, it returns
+// the number of candidates. It considers deleted rows only if there is no other candidate.
 func theOne(of []statement.Stored) (statement.Stored, int) {
 	var live []statement.Stored
 	for _, s := range of {

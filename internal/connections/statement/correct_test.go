@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// rowsOf are the live rows of an account, as day, amount and text.
+// rowsOf returns the live rows of an account, as day, amount and text.
 func (b *branch) rowsOf(t *testing.T, account id.ID) []string {
 	t.Helper()
 	rows, err := pg.Values[string](t.Context(), b.db, `select concat_ws(' ', t.date, t.amount, d.name) from transaction t
@@ -41,9 +41,9 @@ func (b *branch) undo(t *testing.T, change *id.ID) journal.Reverted {
 	return out
 }
 
-// A bank corrects a row and takes another one back. The stored row takes the new values and keeps
-// what a person decided; the other one goes. The same file again changes nothing, the earlier file
-// brings neither back, and one undo restores both.
+// A bank corrects one row and deletes another. The stored row gets the new values and keeps a
+// person's choices; the deleted row is removed. Importing the same file again changes nothing.
+// Importing the earlier file again restores neither row, and one revert restores both.
 func TestCorrections(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -119,8 +119,9 @@ func TestCorrections(t *testing.T) {
 	check("corrected once more", after)
 }
 
-// A correction of a row that is not stored, or of one of several with the same id, changes nothing
-// and is named. One that came before the row it corrects is settled by the next import.
+// A correction changes nothing if its row is not stored, or if several rows have the same id. A
+// warning counts these corrections. A correction that was imported before its row takes effect with
+// the next import.
 func TestCorrectionsWithoutMatch(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// found is how many transactions a search finds.
+// found returns how many transactions a search finds.
 func (b *branch) found(t *testing.T, search string) int {
 	t.Helper()
 	page, err := ledger.New(b.db, nil).Transactions(t.Context(), b.db,
@@ -23,8 +23,8 @@ const german = "Buchungstag;Beguenstigter/Zahlungspflichtiger;Verwendungszweck;B
 	"02.10.2026;Sparkasse;GA NR00012345 BLZ37040044;-50,00;EUR\n" +
 	"03.10.2026;;Erstattung Auslagen;20,00;EUR\n"
 
-// The purpose of a payment comes from the file. A file that an older version imported without
-// purposes is imported again: it fills them in and adds nothing.
+// A payment's purpose is read from the file. A file that an older version imported without purposes
+// is imported again: that adds the purposes and no rows.
 func TestOldFilesFillPurposes(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -55,7 +55,7 @@ func TestOldFilesFillPurposes(t *testing.T) {
 	}
 }
 
-// An agent's file does not give stored rows a purpose: a revert could not take it away again.
+// An agent's file does not add purposes to stored rows, because a revert could not remove them.
 func TestAnAgentsFileFillsNoPurposes(t *testing.T) {
 	t.Parallel()
 	const head = "Date,Description,Memo,Amount,Transaction ID\n"

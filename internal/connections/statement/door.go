@@ -22,7 +22,8 @@ type FileMember struct {
 	Problem string         `json:"problem,omitempty" doc:"Why it can't be read; it is left out"`
 }
 
-// A delivered is what a caller sent, understood: a file, or those of an archive that can be read.
+// A delivered holds what a caller sent, after it was recognized: a file, or the readable files of
+// an archive.
 type delivered struct {
 	files   []namedFile
 	members []FileMember // of an archive
@@ -33,11 +34,11 @@ type namedFile struct {
 	name string
 }
 
-// A look finds out how a file is read.
+// A look is a function that finds out how to read a file.
 type look func(f statement.Format, file io.ReaderAt) (statement.File, error)
 
-// receive looks at each file of what a caller sent, by its content alone. One file of an archive
-// that can't be read does not keep the others out.
+// receive runs open on each file that a caller sent. Files are recognized by their content alone.
+// If one file of an archive can't be read, the others are still read.
 func (s *Statements) receive(raw []byte, open look) (delivered, error) {
 	members, err := statement.Unpack(raw)
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *Statements) receive(raw []byte, open look) (delivered, error) {
 	return out, nil
 }
 
-// format is that of all files, or an archive.
+// format returns the format that all files have, or else that of an archive.
 func (d delivered) format() FileFormat {
 	f := d.files[0]
 	out := FileFormat{Name: f.Format.Name, Title: f.Format.Title}
@@ -95,7 +96,8 @@ func (d delivered) format() FileFormat {
 	return out
 }
 
-// warnings are those of the files, each code once, and one about files that are left out.
+// warnings returns the warnings of the files, each code once, and one about files that are left
+// out.
 func (d delivered) warnings() (out []statement.Warning) {
 	for _, f := range d.files {
 		for _, w := range f.Warnings {
@@ -114,19 +116,19 @@ func (d delivered) warnings() (out []statement.Warning) {
 	return out
 }
 
-// A portion is what a caller sent for one of its accounts.
+// A portion holds what a caller sent for one account.
 type portion struct {
 	statement.Account
 	key   string
-	files []statement.File // that have rows of it, in the order of their days
-	of    []int            // their places among the files that were sent
+	files []statement.File // the files that have rows of the account, in the order of their days
+	of    []int            // the indexes of these files among those that were sent
 }
 
-// soleKey is the key of an account that nothing in its file names.
+// soleKey is the key of an account that neither the file's content nor a file name identifies.
 const soleKey = "account"
 
-// portions returns what was sent for each account. An account with the same key in several files is
-// one account; files that name none are apart.
+// portions returns what was sent for each account. Accounts with the same key in several files are
+// one account. Files that name no account are separate accounts.
 func (d delivered) portions() (out []portion) {
 	at := map[string]int{}
 	for n, f := range d.files {
@@ -148,7 +150,7 @@ func (d delivered) portions() (out []portion) {
 	return out
 }
 
-// unlike returns a key that no other portion has: two formats may name an account alike.
+// unlike returns a key that no other portion has: two formats may use the same name for an account.
 func unlike(all []portion, key string) string {
 	for n := 2; slices.ContainsFunc(all, func(p portion) bool { return p.key == key }); n++ {
 		key = fmt.Sprintf("%s (%d)", key, n)
@@ -156,7 +158,7 @@ func unlike(all []portion, key string) string {
 	return key
 }
 
-// whole returns all that was sent as if it were of one account.
+// whole returns all that was sent as one portion, as if it were one account.
 func (d delivered) whole() portion {
 	out := portion{key: soleKey}
 	for n, f := range d.files {
@@ -168,7 +170,7 @@ func (d delivered) whole() portion {
 	return out
 }
 
-// add takes what a file has of the account; n is below 0 if only its counts are wanted.
+// add adds a file's data of the account. If n is negative, it adds only the counts.
 func (p *portion) add(n int, f statement.File, a statement.Account) {
 	if n >= 0 {
 		p.files, p.of = append(p.files, f), append(p.of, n)
@@ -197,7 +199,7 @@ func addReason(all []statement.Skipped, s statement.Skipped) []statement.Skipped
 	return all
 }
 
-// least is the smaller one of two days, of which either may be unknown.
+// least returns the earlier of two days, either of which may be unknown.
 func least(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -205,16 +207,17 @@ func least(a, b string) string {
 	return a
 }
 
-// file is the portion's first file, which says what the account is.
+// file returns the portion's first file, which describes the account.
 func (p portion) file() statement.File { return p.files[0] }
 
-// currency is that of the account's rows; usual if they state none.
+// currency returns the currency of the account's rows, or the usual one if the rows state none.
 func (p portion) currency() money.Currency {
 	return cmp.Or(p.Currency, p.file().Currency, p.file().DefaultCurrency)
 }
 
-// numberOf returns by what the next file of the account is known again, and "" if the file does not
-// name it. An IBAN is the same in each format; other numbers only compare with those of their kind.
+// numberOf returns the number by which coffer recognizes the next file of the account, or "" if the
+// file has none. An IBAN is the same in each format; other numbers can only be compared within
+// their kind.
 func (p portion) numberOf() (kind, number string) {
 	switch {
 	case p.IBAN != "":

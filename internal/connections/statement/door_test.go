@@ -10,7 +10,7 @@ import (
 	"coffer/internal/bank/statement"
 )
 
-// packed packs files in the order of their names and contents.
+// packed returns a zip file of the given names and contents.
 func packed(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -30,7 +30,7 @@ func packed(t *testing.T, files ...string) []byte {
 	return b.Bytes()
 }
 
-// The key that a preview shows is the key that an import takes, however an archive names its files.
+// An import accepts the keys that the preview shows, whatever names the archive uses for its files.
 func TestShownKeysAreTaken(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -51,7 +51,7 @@ func TestShownKeysAreTaken(t *testing.T) {
 	}
 }
 
-// Rows that another account has are noticed in each file of an archive.
+// Rows that another account has are detected in each file of an archive.
 func TestRowsElsewhereInAnArchive(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"coffer/internal/bank/statement"
@@ -14,8 +15,8 @@ import (
 const lines = "lines 2.1 DE00100000003000, EUR\n2026-05-01;-4.80;COFFEE\n2026-05-01;-4.80;COFFEE\nnonsense\n" +
 	"2026-05-04;1200.00;SALARY\n"
 
-// A format that nothing else knows is previewed and imported like any other: it is a directory, and
-// a line in the list.
+// A format that no other code knows is previewed and imported like any other. A new format needs
+// only a directory and a line in the list.
 func TestNewFormatIsADirectoryAndALine(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -43,8 +44,8 @@ func TestNewFormatIsADirectoryAndALine(t *testing.T) {
 	}
 }
 
-// Options that a connection remembers of one format are not those of another, and a file in another
-// format of the same rows adds nothing.
+// The remembered options of one format are not used for another. A file of the same rows in another
+// format adds nothing.
 func TestFormatsOfOneConnection(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -70,7 +71,7 @@ func TestFormatsOfOneConnection(t *testing.T) {
 	if got := stored(); got != "csv Was" {
 		t.Errorf("the connection remembers %q", got)
 	}
-	// as it was stored before there were other formats
+	// the stored form of versions that had only one format
 	b.exec(t, `update connection set statement_options = statement_options - 'format' where id = $1`, at)
 	if got := b.file(t, ImportFile{ID: at, File: []byte(odd)}); got.Duplicates != 3 {
 		t.Errorf("%+v", got)
@@ -83,7 +84,7 @@ func TestFormatsOfOneConnection(t *testing.T) {
 	}
 }
 
-// A file that coffer recognizes and cannot read is refused by preview and import.
+// Preview and import reject a file that coffer recognizes but cannot read.
 func TestUnreadFormats(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -93,5 +94,32 @@ func TestUnreadFormats(t *testing.T) {
 	}
 	if _, err := b.orderFile(t, ImportFile{ID: b.bucket(t), File: file}); !errs.Is(err, errs.UnsupportedMediaType) {
 		t.Error(err)
+	}
+}
+
+// A column of currencies that earlier files did not have is read. If a person left it out of the
+// mapping, it stays out, with a warning.
+func TestCurrencyColumnThatCameLater(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	c := b.bucket(t)
+	send := func(file string, mapping FileMapping) Imported {
+		t.Helper()
+		return b.file(t, ImportFile{ID: c, File: []byte(file), FileOptions: FileOptions{Mapping: mapping}})
+	}
+	const with = "Date,Description,Amount,Currency\n"
+	send("Date,Description,Amount\n2026-03-01,A,-1.00\n", nil)
+	send(with+"2026-03-02,B,-2.00,USD\n", nil)
+	send(with+"2026-03-03,C,-3.00,USD\n", nil)
+	out := send(with+"2026-03-04,D,-4.00,USD\n", FileMapping{
+		"date": json.RawMessage("0"), "name": json.RawMessage("1"), "amount": json.RawMessage("2"),
+	})
+	if !slices.ContainsFunc(out.Warnings, func(w statement.Warning) bool { return w.Code == "column_not_read" }) {
+		t.Errorf("nothing says that the currencies are not read: %+v", out.Warnings)
+	}
+	send(with+"2026-03-05,E,-5.00,USD\n", nil)
+	got, err := pg.Values[string](t.Context(), b.db, `select currency from transaction order by date`)
+	if want := []string{"EUR", "USD", "USD", "EUR", "EUR"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q; %v", got, want, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"coffer/internal/sim/statements"
 )
 
-// months are consecutive statements of an account, of 30 days each.
+// months returns consecutive statements of an account, of 30 days each.
 func months(t *testing.T, of statements.Statement, n int) (out []statements.Statement) {
 	t.Helper()
 	opening := of.Opening.Cents()
@@ -48,7 +48,7 @@ func cents(t *testing.T, n int64) money.Amount {
 	return a
 }
 
-// zipped is an archive with a file for each statement.
+// zipped returns an archive with a file for each statement.
 func zipped(t *testing.T, format string, of []statements.Statement) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -68,7 +68,7 @@ func zipped(t *testing.T, format string, of []statements.Statement) []byte {
 	return b.Bytes()
 }
 
-// proofOf is what a first import of an archive would prove. It needs no database.
+// proofOf returns what a first import of an archive would prove. It needs no database.
 func proofOf(t *testing.T, raw []byte) (account.StatementProof, portion) {
 	t.Helper()
 	s := &Statements{formats: all.Formats}
@@ -89,9 +89,9 @@ func proofOf(t *testing.T, raw []byte) (account.StatementProof, portion) {
 	return r.proof, p[0]
 }
 
-// One row that is missing from one of three statements is found between its balances, with its
-// amount; whole statements raise no alarm, and neither does a month of which no file was imported.
-// The control is a proof that takes such a month for covered.
+// A row is missing from one of three statements. It is located between two balances, with its
+// amount. Complete statements raise no alarm, and neither does a month without a file. The control
+// is a proof that assumes that such a month is covered.
 func TestMissingRowIsFound(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -155,7 +155,7 @@ func TestMissingRowIsFound(t *testing.T) {
 	}
 }
 
-// criesWolf reports whether a proof raises an alarm that takes all days for covered.
+// criesWolf reports whether a proof that assumes all days are covered raises an alarm.
 func criesWolf(t *testing.T, p portion) bool {
 	t.Helper()
 	closings := p.closings()

@@ -25,7 +25,7 @@ import (
 // ImportKind is the job that imports a file.
 const ImportKind = "feed.import"
 
-// Kinds are the jobs of statement.
+// Kinds returns the kinds of jobs of this package.
 func (s *Statements) Kinds() []job.Kind {
 	return []job.Kind{{
 		Name: ImportKind, Unit: "transactions", Work: s.importFile, Retries: 5, Ended: s.connections.Ended,
@@ -53,7 +53,7 @@ type ImportFile struct {
 	FileOptions
 }
 
-// A delivery is a file that a job puts into the books.
+// A delivery holds the arguments of an import job.
 type delivery struct {
 	Connection id.ID               `json:"connection_id"`
 	Targets    []target            `json:"targets"`
@@ -61,7 +61,7 @@ type delivery struct {
 	Options    reading             `json:"options"`
 	Warnings   []statement.Warning `json:"warnings,omitempty"`
 	FileName   *string             `json:"file_name,omitempty"`
-	OnlyNew    bool                `json:"only_new,omitempty"` // rows that are stored stay as they are
+	OnlyNew    bool                `json:"only_new,omitempty"` // stored rows must not change
 }
 
 // ImportFile starts a job that imports a file.
@@ -120,8 +120,8 @@ func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (j
 	return s.jobs.Enqueue(ctx, tx, ImportKind, request, job.Options{})
 }
 
-// inspect finds out how the file is read: as the caller says, else as the connection's last one
-// was, else as it looks. It also returns how the last one was read.
+// inspect finds out how to read the file: from the caller's options, else from how the connection's
+// last file was read, else from the content. It also returns how the last file was read.
 func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c connection.Connection, in ImportFile,
 	account *fileAccount, raw []byte,
 ) (d delivered, last reading, warnings []statement.Warning, err error) {
@@ -146,7 +146,7 @@ func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c connection.Connect
 			if err != nil {
 				return statement.File{}, err
 			}
-			// that of the account, whatever the file before was for
+			// This is the currency of the account, whatever account the last file was for.
 			if o.UsualCurrency = usual; options.DefaultCurrency == nil {
 				o.DefaultCurrency = ""
 				if account != nil {
@@ -159,8 +159,17 @@ func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c connection.Connect
 		}
 		remembered := s.ownOf(last, f)
 		p, err := look(remembered)
-		if err != nil && remembered != nil { // the bank writes its files otherwise now
+		if err != nil && remembered != nil { // the bank may have changed its file format
 			p, err = look(nil)
+		}
+		if err == nil && remembered != nil && options.Mapping == nil && last.lacks(p) {
+			fresh, err := look(nil)
+			if err != nil {
+				return p, err
+			}
+			if now := last.withCurrency(p, fresh); now != nil {
+				return look(now)
+			}
 		}
 		return p, err
 	})
@@ -174,7 +183,7 @@ func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c connection.Connect
 	return d, last, warnings, nil
 }
 
-// Counts are what an import did with the rows of a file.
+// Counts holds what an import did with the rows of a file.
 type Counts struct {
 	Added        int64     `json:"added" doc:"New rows"`
 	Modified     int64     `json:"modified" doc:"Stored rows that were changed: different text, date or currency"`
@@ -201,7 +210,7 @@ type Imported struct {
 	Warnings []statement.Warning `json:"warnings" doc:"The warnings that a preview of the file shows, and what an import could not do"`
 }
 
-// An ImportedAccount is what an import did with one of the accounts of a file.
+// An ImportedAccount holds what an import did with one account of a file.
 type ImportedAccount struct {
 	Key text.Untrusted `json:"key" doc:"Untrusted: the account in the file, as the preview names it"`
 	Counts
@@ -220,7 +229,7 @@ type LeftOut struct {
 	Reason string `json:"reason"`
 }
 
-// leaveOut notes a line that became no transaction.
+// leaveOut records a line that did not become a transaction.
 func (c *Counts) leaveOut(e *statement.RowError) {
 	n, list := &c.RowsRejected, &c.Rejected
 	if e.Skip {
@@ -231,7 +240,7 @@ func (c *Counts) leaveOut(e *statement.RowError) {
 	}
 }
 
-// add sums up.
+// add adds other counts to c.
 func (c *Counts) add(o Counts) {
 	c.Added, c.Modified, c.Duplicates = c.Added+o.Added, c.Modified+o.Modified, c.Duplicates+o.Duplicates
 	c.Likely, c.Restored, c.Detailed = c.Likely+o.Likely, c.Restored+o.Restored, c.Detailed+o.Detailed
@@ -250,14 +259,14 @@ const (
 	mostLeftOut = 200
 )
 
-// importFile is the job: all rows that can be read go in together, or none does.
+// importFile is the import job. It stores all readable rows in one transaction.
 func (s *Statements) importFile(ctx context.Context, run *job.Run) (any, error) {
 	var d delivery
 	if err := run.Args(&d); err != nil {
 		return nil, err
 	}
 	var out Imported
-	if stored, err := run.Position(&out); stored || err != nil { // by a run that was cut off behind its one batch
+	if stored, err := run.Position(&out); stored || err != nil { // a run that stopped after its batch
 		s.connections.Follow(ctx, run, out.changed())
 		return out, err
 	}
@@ -282,8 +291,8 @@ func (s *Statements) importFile(ctx context.Context, run *job.Run) (any, error) 
 	return out, err
 }
 
-// fetch reads a file in pieces, so it is in memory only once: a single response would also be in
-// the connection's buffer.
+// fetch reads a file in pieces, so it is in memory only once. A single response would also fill the
+// database connection's buffer.
 func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 	const piece = 2 << 20
 	size, err := pg.Value[int](ctx, q, `select length(content) from upload where id = $1`, upload)
@@ -302,7 +311,7 @@ func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 	return file, nil
 }
 
-// take puts the file's rows into the books, account by account within one transaction.
+// take stores the file's rows, account by account, within one transaction.
 func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, raw []byte, out *Imported) (int64,
 	error,
 ) {
@@ -312,7 +321,7 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	if err != nil {
 		return 0, err
 	}
-	at := progress{} // the connection before the accounts, as those do who start an import
+	at := progress{} // lock the connection before the accounts, as the start of an import does
 	if at.log, err = s.connections.StartImport(ctx, tx, d.Connection, run); err != nil {
 		return 0, err
 	}
@@ -370,15 +379,15 @@ func (d delivered) portion(t target) (portion, error) {
 	return all[max(i, 0)], nil
 }
 
-// progress is the progress of an import.
+// progress holds the state of a running import.
 type progress struct {
 	log    id.ID
 	counts connection.Tally // of all accounts
-	out    ImportedAccount  // of this one
+	out    ImportedAccount  // of the account that is imported now
 
-	warnings []statement.Warning // about this one
-	inserted []id.ID             // the last rows that were added
-	names    map[string]bool     // of the accounts of the file
+	warnings []statement.Warning // about that account
+	inserted []id.ID             // the rows that the last call of part added
+	names    map[string]bool     // the names of all accounts of the file
 }
 
 // summary returns the summary of the import's change.
@@ -399,8 +408,8 @@ func (out *Imported) summary() string {
 	return s
 }
 
-// part merges some rows and runs the rules. New rows are recorded as deleted before, so a revert
-// deletes them again.
+// part merges some rows and runs the rules. The journal records that each new row was deleted
+// before, so a revert deletes it again.
 func (s *Statements) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *progress) ([]journal.Entry,
 	error,
 ) {
@@ -436,7 +445,7 @@ func (s *Statements) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming,
 	return append(entries, m.Entries...), nil
 }
 
-// fromFile is a row of a file as the ledger takes it.
+// fromFile converts a row of a file to the ledger's input.
 func fromFile(account id.ID, r statement.Row, currency money.Currency, mark string) (ledger.Incoming, error) {
 	day, err := pg.ParseDate(r.Date)
 	if err != nil {

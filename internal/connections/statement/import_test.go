@@ -88,7 +88,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// A long file goes in whole, part by part.
+// All rows of a long file are stored, part by part.
 func TestImportLarge(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -114,7 +114,7 @@ func TestImportLarge(t *testing.T) {
 	}
 }
 
-// The result of a preview can be sent back as it is.
+// The result of a preview can be sent back unchanged.
 func TestPreviewComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -151,7 +151,8 @@ func TestPreviewComesBack(t *testing.T) {
 	}
 }
 
-// long is a file of so many rows, each with so many bytes in a column that nobody reads.
+// long returns a file with the given number of rows, and bytes per row in a column that is not
+// read.
 func long(rows, idle int) string {
 	var s strings.Builder
 	pad := strings.Repeat("x", idle)
@@ -162,7 +163,7 @@ func long(rows, idle int) string {
 	return s.String()
 }
 
-// A hundred thousand rows are imported, and an import keeps its file in memory only once: memory
+// A hundred thousand rows are imported. The import keeps its file in memory only once, so memory
 // use grows by little more than the size of the file.
 func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	racetest.Sequential(t)
@@ -180,10 +181,10 @@ func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it meas
 	peak := func(idle int) (size int, most int64) {
 		at := b.bucket(t)
 		var j job.Job
-		file := long(rows, idle) // before the transaction, which may not stand idle for long
+		file := long(rows, idle) // before the transaction, which must not be idle for long
 		size = len(file)
 		err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-			// the job begins when this is over and the file is stored
+			// the job begins after this commit, when the file is stored
 			j, err = b.ImportFile(t.Context(), tx, ImportFile{ID: at, File: []byte(file)})
 			return err
 		})
@@ -204,7 +205,7 @@ func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it meas
 		}
 		return size, most
 	}
-	peak(0) // what is made once is made now
+	peak(0) // warm up: some memory is allocated only once
 	small, little := peak(0)
 	large, much := peak(2000)
 	grown := much - little

@@ -16,8 +16,8 @@ func (out Imported) lines() int64 {
 	return out.Added + out.Modified + out.Duplicates + out.Restored + out.RowsRejected + out.RowsSkipped
 }
 
-// filled counts the lines of a file below its header that are not blank, by its bytes alone. A line
-// break within quotes ends none.
+// filled counts the lines of a file below its header that are not blank, from its bytes alone. A
+// line break within quotes does not end a line.
 func filled(file, delimiter string, header *int) (n int64) {
 	var lines []string
 	quoted, line := false, ""
@@ -36,8 +36,8 @@ func filled(file, delimiter string, header *int) (n int64) {
 	return n
 }
 
-// Every line below the header that is not blank is in exactly one count of an import, whatever bank
-// wrote it.
+// Every line below the header that is not blank is in exactly one count of an import, for the files
+// of every bank.
 func TestEveryLineIsCounted(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../bank/statement/csv/testdata/formats/*.csv")
@@ -68,21 +68,21 @@ func TestEveryLineIsCounted(t *testing.T) {
 	}
 }
 
-// Lines of every kind, in any order: each is counted once, and each that is left out has its
-// reason.
+// The file has lines of every kind, in any order. Each is counted once, and each one that is left
+// out has a reason.
 func TestOddLinesAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	odd := []string{
 		",COFFEE,-4.80,booked",                   // no date
 		"2026-05-04,COFFEE,,booked",              // no amount
-		"2026-05-04,COFFEE,-4.80,pending",        // comes again
-		"2026-05-04,Closing balance,12.00,",      // no transaction
-		"Total,,-17.00,",                         // so too
-		",Total,-17.00,",                         // so too
-		"2026-13-44,COFFEE,-4.80,booked",         // no day
-		"2026-05-04,COFFEE,four,booked",          // no number
-		"This statement is no invoice",           // no row
+		"2026-05-04,COFFEE,-4.80,pending",        // is posted later
+		"2026-05-04,Closing balance,12.00,",      // not a transaction
+		"Total,,-17.00,",                         // not a transaction
+		",Total,-17.00,",                         // not a transaction
+		"2026-13-44,COFFEE,-4.80,booked",         // invalid day
+		"2026-05-04,COFFEE,four,booked",          // invalid number
+		"This statement is no invoice",           // not a row
 		"2026-05-05,\"CINEMA, 2 seats\",-22,OK",  // fine
 		"2026-05-05,COFFEE,-4.80,booked",         // fine
 		"2026-05-06,COFFEE,-4.80,declined",       // never happened

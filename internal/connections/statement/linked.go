@@ -14,25 +14,26 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// fresh is how many days a bank may take to post a transaction that it reports as pending.
+// postingDays is how many days a bank may take to post a transaction that it reports as pending.
 const postingDays = 14
 
-// reported says up to which day the bank of a linked account has reported everything that a file
-// may have. A file adds what is older than the bank's first row, and what the bank left out before
-// that day. Newer rows the bank may still report itself, under an id and a text of its own, so
-// nothing would show that it is the same.
+// reported is the day up to which the bank of a linked account has reported everything that a file
+// may have. A file adds rows that are older than the bank's first row, and rows before that day
+// that the bank left out. The bank may still report newer rows itself. They would have another id
+// and text, so nothing would show that they are the same.
 type reported struct {
 	until string // YYYY-MM-DD; empty if the bank has reported nothing yet
 }
 
-// reportedOf is nil for an account that files alone fill.
+// reportedOf returns nil for an account that gets its rows only from files.
 func reportedOf(ctx context.Context, q pg.Querier, account id.ID) (*reported, error) {
 	linked, err := pg.Value[bool](ctx, q, `select exists (select from account a join connection c on c.id = a.connection_id
 		where a.id = $1 and c.provider <> $2)`, account, bank.CSV)
 	if err != nil || !linked {
 		return nil, err
 	}
-	// A pending row may post with another amount, so the days from it on are not complete.
+	// A pending row may post with another amount, so days from the oldest pending row on are
+	// incomplete.
 	until, err := pg.Value[*pg.Date](ctx, q, `
 		with own as (
 			select date, pending from transaction where account_id = $1 and moved_from is null and origin = 'bank'
@@ -52,10 +53,11 @@ func (r *reported) awaits(row statement.Row) bool {
 	return r != nil && r.until != "" && row.Date > r.until
 }
 
-// suggest returns the only account whose number ends like that of a file, if nothing speaks against
-// it: another bank, currency or type, or another number that files of it have. Four digits are few,
-// so two accounts with them are a choice for a person. Without a number there is none: a wrong
-// account mixes two, a new one can be merged.
+// suggest returns the only account whose number ends in the same digits as the file's, if nothing
+// contradicts: the bank, currency and type match, and no file of the account had another number.
+// Four digits are not unique, so if several accounts match, a person must choose. Without a number
+// it suggests none: rows in the wrong account mix two accounts, while a superfluous new account can
+// be merged later.
 func (s *Statements) suggest(ctx context.Context, q pg.Querier, f statement.File, p portion) (*id.ID, error) {
 	mask := statement.Mask(f.AccountNumber.Plain())
 	if mask == "" {
@@ -95,7 +97,7 @@ func (s *Statements) suggest(ctx context.Context, q pg.Querier, f statement.File
 	return &found[0], nil
 }
 
-// otherNumber reports whether files of the account have another number of the portion's kind.
+// otherNumber reports whether earlier files of the account had another number of the same kind.
 func (s *Statements) otherNumber(ctx context.Context, q pg.Querier, account id.ID, p portion) (bool, error) {
 	kind, number := p.numberOf()
 	if number == "" {
@@ -111,7 +113,22 @@ func (s *Statements) otherNumber(ctx context.Context, q pg.Querier, account id.I
 	return slices.ContainsFunc(with, func(a id.ID) bool { return a == account || survivors[a] == account }), err
 }
 
-// sameBank reports whether two names may be of one bank: people write Sparkasse Nord for Sparkasse.
+// sameNumber returns an error if earlier files of the account with the wanted name had another
+// number than the portion. Otherwise accounts of two banks with the same name would be mixed.
+func (s *Statements) sameNumber(ctx context.Context, q pg.Querier, a fileAccount, p portion) error {
+	at, err := s.remembered(ctx, q, p)
+	if err != nil || at != nil && *at == a.Into {
+		return err
+	}
+	if other, err := s.otherNumber(ctx, q, a.Into, p); err != nil || !other {
+		return err
+	}
+	return taken([]fileAccount{a}, "the connection has %d account with this name but another number (%s); pass its "+
+		"account_id, or choose another name")
+}
+
+// sameBank reports whether two names may mean the same bank: people write Sparkasse Nord for
+// Sparkasse.
 func sameBank(a, b string) bool {
 	a, b = text.Fold(a), text.Fold(b)
 	return strings.Contains(a, b) || strings.Contains(b, a)

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// linked adds a bank that is linked, with an account of that number and the rows that it reports.
+// linked adds a linked bank, with an account of that number and the rows that the bank reports.
 func (b *branch) linked(t *testing.T, bank, mask string, rows ...ledger.Incoming) (conn, of id.ID) {
 	t.Helper()
 	err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
@@ -63,12 +63,12 @@ const numbered = "Auftragskonto;Buchungstag;Valutadatum;Buchungstext;Verwendungs
 	"DE89370400440532013000;30.03.26;30.03.26;KARTENZAHLUNG;Obst;;;;;;;Markt;;;-12,00;EUR;Umsatz gebucht\n" +
 	"DE89370400440532013000;02.04.26;02.04.26;KARTENZAHLUNG;Karten;;;;;;;Kino;;;-22,00;EUR;Umsatz gebucht\n"
 
-// A file fills in what is older than what a linked bank reports, and what the bank left out. The
-// bank's own rows stay as they are, and one undo takes everything back.
+// A file adds rows that are older than those of a linked bank, and rows that the bank left out. The
+// bank's own rows stay unchanged, and one revert undoes everything.
 func TestImportIntoLinkedAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	// The bank dates the rent two days later than its file, and words it otherwise.
+	// The bank dates the rent two days later than its file, with another text.
 	c, a := b.linked(t, "Sparkasse Nord", "3000", bankRow("p1", "2026-03-30", "900.00", "HV KRUEGER"),
 		bankRow("p2", "2026-04-02", "22.00", "CINEMA"))
 	ref := a.String()
@@ -134,9 +134,9 @@ func TestImportIntoLinkedAccount(t *testing.T) {
 	}
 }
 
-// A file fills a hole in the rows of a linked bank, with as many rows of a day and amount as are
-// missing. The newest days are the bank's: it may still report them, and what is pending may post
-// with another amount. The caller can take such rows all the same.
+// A file fills a gap in the rows of a linked bank, with as many rows of a day and amount as are
+// missing. It adds no rows of the newest days: the bank may still report them, and a pending row
+// may post with another amount. The caller can import such rows if wanted.
 func TestFileFillsAHole(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -149,9 +149,9 @@ func TestFileFillsAHole(t *testing.T) {
 		"2026-02-27,Miete,-900.00\n" + // before the bank's first row
 		"2026-03-02,Bäcker,-3.20\n" + // the bank's first row, a day later and with another text
 		"2026-03-12,Bäcker,-3.20\n2026-03-12,Bäcker,-3.20\n" + // the bank has one of two
-		"2026-03-15,Buch,-18.00\n" + // a hole
-		"2026-03-22,Strom,-60.00\n" + // the bank's, two days later
-		"2026-04-18,Bistro,-30.00\n" + // may be what is pending
+		"2026-03-15,Buch,-18.00\n" + // a gap
+		"2026-03-22,Strom,-60.00\n" + // the bank has it two days later
+		"2026-04-18,Bistro,-30.00\n" + // may be the pending row
 		"2026-04-24,Kiosk,-9.00\n2026-04-25,Kino,-11.00\n" // the newest days
 	in := ImportFile{ID: b.bucket(t), File: []byte(file), Accounts: []AccountChoice{{AccountID: new(a.String())}}}
 	p, err := b.Preview(t.Context(), b.db, PreviewFile{File: in.File, AccountID: new(a.String())})
@@ -178,7 +178,43 @@ func TestFileFillsAHole(t *testing.T) {
 	}
 }
 
-// A linked account without transactions yet takes the whole file.
+// After an import is reverted, the bank itself reports one of its rows. The same file then leaves
+// this row out and restores the other one.
+func TestFileAgainAfterBank(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	_, a := b.linked(t, "Sparkasse", "3000", bankRow("p1", "2026-03-01", "3.20", "BAECKER"),
+		bankRow("p2", "2026-04-24", "9.00", "KIOSK"))
+	in := ImportFile{
+		ID: b.bucket(t), Accounts: []AccountChoice{{AccountID: new(a.String())}},
+		File: []byte("Date,Description,Amount\n2026-03-14,Blumen,-7.00\n2026-03-15,Buch,-18.00\n"),
+	}
+	p, err := b.Preview(t.Context(), b.db, PreviewFile{File: in.File})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Accounts[0].Key = p.Accounts[0].Key.Plain()
+	first := b.file(t, in)
+	b.undo(t, first.ChangeID)
+	late := bankRow("p3", "2026-03-17", "18.00", "BUCHHANDLUNG")
+	late.AccountID = a
+	if err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
+		_, err := b.books.Merge(t.Context(), tx, slices.Values([]ledger.Incoming{late}))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again := b.file(t, in)
+	want := []string{
+		"2026-03-01 3.20 BAECKER", "2026-03-14 7.00 Blumen", "2026-03-17 18.00 BUCHHANDLUNG",
+		"2026-04-24 9.00 KIOSK",
+	}
+	if got := b.rowsOf(t, a); !slices.Equal(got, want) || again.Restored != 1 || again.Likely != 1 {
+		t.Errorf("%+v: %q", again.Counts, got)
+	}
+}
+
+// A file is imported completely into a linked account without transactions.
 func TestImportIntoEmptyLinkedAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -189,8 +225,8 @@ func TestImportIntoEmptyLinkedAccount(t *testing.T) {
 	}
 }
 
-// Another bank, another number, another currency and two accounts of the same number are no
-// suggestion.
+// There is no suggestion if the bank, the number or the currency differs, or if two accounts have
+// the same number.
 func TestSuggestedAccount(t *testing.T) {
 	t.Parallel()
 	suggested := func(b *branch) bool {
@@ -225,7 +261,7 @@ func TestSuggestedAccount(t *testing.T) {
 	}
 }
 
-// Where a file names no bank, the last digits suggest an account only if nothing speaks against it.
+// If a file names no bank, the last digits suggest an account only if nothing contradicts.
 func TestSuggestedByItsLastDigits(t *testing.T) {
 	t.Parallel()
 	const file = ":20:A\n:25:10010010/0000123000\n:60F:C260301EUR10,00\n:61:2603020302D1,00NMSC\n:62F:C260302EUR9,00\n-\n"

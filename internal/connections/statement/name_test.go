@@ -18,6 +18,12 @@ import (
 	"coffer/internal/platform/text"
 )
 
+// ofNumber returns a file of the account with that number.
+func ofNumber(iban, amount string) []byte {
+	return []byte(":20:1\n:25:" + iban + "\n:28C:1\n:60F:C260302EUR10,00\n:61:2603030303D" + amount +
+		"NTRFEREF//1\n:86:/NAME/SHOP/REMI/TEA/\n:62F:C260303EUR8,44\n")
+}
+
 const twoRows = "Date,Description,Amount\n2026-05-01,COFFEE,-4.80\n2026-05-02,RENT,-90.00\n"
 
 // orderFile requests an import, and returns the error if it is not possible.
@@ -39,8 +45,8 @@ func (b *branch) accounts(t *testing.T) (out []account.Account) {
 	return all
 }
 
-// The same file into an account of the same name is the same account, and one that would be another
-// is refused.
+// A second file for an account of the same name goes into the existing account. If the name exists
+// but the type or currency differs, the import is rejected.
 func TestImportIntoNamedAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -75,12 +81,12 @@ func TestImportIntoNamedAccount(t *testing.T) {
 	if _, err := b.orderFile(t, ImportFile{ID: at, File: []byte(twoRows)}); !errs.Is(err, errs.ValidationError) {
 		t.Errorf("no name, and two accounts: %v", err)
 	}
-	// The household's name for an account counts as well as the file's.
+	// The household's own name for an account also matches.
 	b.exec(t, `update account set display_name = 'Everyday' where id = $1`, first.AccountID)
 	if again := b.file(t, giro("everyday", "", "EUR")); again.AccountID != first.AccountID {
 		t.Errorf("by what the household calls it: %+v", again)
 	}
-	// Two of one name, as imports used to make them.
+	// Two accounts have the same name, as earlier versions allowed.
 	b.exec(t, `update account set name = 'Giro' where name = 'Savings'`)
 	_, err := b.orderFile(t, giro("Giro", "", "EUR"))
 	e, ok := errors.AsType[*errs.Error](err)
@@ -90,7 +96,30 @@ func TestImportIntoNamedAccount(t *testing.T) {
 	}
 }
 
-// Imports of one file at once make one account.
+// A file is not imported into an account of the given name if that account's files have another
+// number, even if the numbers end alike.
+func TestNameOfAnotherNumber(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	at := b.bucket(t)
+	named := func(iban, amount string) ImportFile {
+		return ImportFile{ID: at, File: ofNumber(iban, amount), Account: &FileAccount{Name: "Account 4567"}}
+	}
+	first := b.file(t, named("NL20INGB0001234567", "1,56"))
+	if again := b.file(t, named("NL20INGB0001234567", "2,10")); again.AccountID != first.AccountID || again.Added != 1 {
+		t.Errorf("the same number again: %+v", again)
+	}
+	_, err := b.orderFile(t, named("NL67ABNA0999994567", "3,20"))
+	if e, ok := errors.AsType[*errs.Error](err); !ok || e.Code != errs.Conflict {
+		t.Errorf("another number: %v", err)
+	}
+	b.file(t, ImportFile{ID: at, File: ofNumber("NL67ABNA0999994567", "3,20"), AccountID: new(first.AccountID.Short())})
+	if again := b.file(t, named("NL20INGB0001234567", "4,50")); again.AccountID != first.AccountID {
+		t.Errorf("the same number, after a person put another one there: %+v", again)
+	}
+}
+
+// Concurrent imports of one file create one account.
 func TestConcurrentImportsMakeOneAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -114,7 +143,7 @@ func TestConcurrentImportsMakeOneAccount(t *testing.T) {
 	}
 }
 
-// A file into an account of the same name is restored after a revert, account and all.
+// After a revert, importing the file again restores the account and its rows.
 func TestImportAfterRevert(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -162,7 +191,7 @@ func TestImportAfterRevert(t *testing.T) {
 	}
 }
 
-// An account without a name is called after the bank and the number, then after the file.
+// The account's name is made of the bank and the number, or else of the file's name.
 func TestImportedAccountsName(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -196,7 +225,7 @@ func TestImportedAccountsName(t *testing.T) {
 			b.exec(t, `update connection set institution_name = $2 where id = $1`, at, text.Name(x.bank).Plain())
 		}
 		x.in.ID, x.in.File = at, []byte(x.file)
-		// The app makes the account that the preview describes.
+		// The app creates the account that the preview describes.
 		p, err := b.Preview(t.Context(), b.db, PreviewFile{File: []byte(x.file), Options: x.in.Options})
 		if err != nil || p.DefaultCurrency == nil || *p.DefaultCurrency != x.currency {
 			t.Errorf("%q: preview in %v, want %s; %v", x.file, p.DefaultCurrency, x.currency, err)
@@ -215,8 +244,8 @@ func TestImportedAccountsName(t *testing.T) {
 	}
 }
 
-// A file from an account with another number does not go into the connection's only account
-// unasked.
+// A file from an account with another number is not imported into the connection's only account
+// without a choice.
 func TestImportOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -247,8 +276,7 @@ func TestImportOfAnotherAccount(t *testing.T) {
 	}
 }
 
-// A file of a bank that writes another currency than the one expected is warned of, before and
-// after.
+// If a file's known format implies another currency than expected, the preview and the import warn.
 func TestCurrencyAssumed(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -298,7 +326,7 @@ func TestCurrencyAssumed(t *testing.T) {
 	}
 }
 
-// A preview says of which bank and account a file is, so that nobody offers it to another.
+// A preview states the bank and the account of a file, so that it is not suggested for another one.
 func TestPreviewTellsAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -44,7 +44,8 @@ type FileOptions struct {
 	LedgerBalance    *string         `json:"ledger_balance,omitempty" enum:"after,before" doc:"Whether the balance of an OFX file is the one after its transactions, as it should be, or before them"`
 }
 
-// over returns the format's options: what the caller says, over what the connection remembers.
+// over returns the options for a format: the caller's options, and the connection's remembered ones
+// for the rest.
 func (o FileOptions) over(remembered statement.Own) (statement.Options, error) {
 	out := statement.Options{Own: maps.Clone(remembered)}
 	if o.DefaultCurrency != nil {
@@ -61,16 +62,16 @@ func (o FileOptions) over(remembered statement.Own) (statement.Options, error) {
 	if err := json.Unmarshal(printed, &out.Own); err != nil {
 		return out, fmt.Errorf("print options: %w", err)
 	}
-	if o.Mapping != nil && len(o.Mapping) == 0 { // which is left out above, and names no column
+	if o.Mapping != nil && len(o.Mapping) == 0 { // omitted above; it means that no column is named
 		out.Own["mapping"] = json.RawMessage("{}")
 	}
 	return out, nil
 }
 
-// A reading is how a file is read, as it is stored with a connection for its next file, and with a
-// job: the options of the format, with its name and the currency beside them.
+// A reading describes how a file was read: the format's own options, the format's name and the
+// currency. It is stored with a connection for its next file, and with an import job.
 type reading struct {
-	Format   string // "" if it was stored when there was only the format that takes any file
+	Format   string // "" if stored before there were several formats; then it is the format that takes any file
 	Currency money.Currency
 	Heads    []string         // the names of the columns, by which the next file is recognized
 	Into     map[string]id.ID // the accounts that files went into, by digests of the numbers in the files
@@ -121,7 +122,8 @@ func (r *reading) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ownOf returns the options that a reading has for a format; nil if it is one of another.
+// ownOf returns the options that a reading has for a format, or nil if the reading is of another
+// format.
 func (s *Statements) ownOf(r reading, f statement.Format) statement.Own {
 	if r.Format == f.Name || r.Format == "" && f.Name == s.formats[len(s.formats)-1].Name {
 		return r.Own
@@ -144,7 +146,7 @@ func content(sent op.File) ([]byte, error) {
 	return raw, nil
 }
 
-// either accepts what a caller knows about a file: as an object, in JSON, or flat, in a query.
+// either returns the options that a caller sent: as an object in JSON, or else flat in a query.
 func either(object *FileOptions, flat FileOptions) FileOptions {
 	if object != nil {
 		return *object

@@ -15,12 +15,12 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A drawer is an account that statements are imported into, by the work of the job alone.
+// A drawer is an account into which statements are imported, without a job queue.
 type drawer struct {
 	*branch
 	connection, account id.ID
 
-	onlyNew bool // as an agent's file
+	onlyNew bool // import as an agent
 }
 
 func (b *branch) drawer(t *testing.T) *drawer {
@@ -74,8 +74,8 @@ func (d *drawer) Rows(ctx context.Context) ([]string, error) {
 	return rows, err
 }
 
-// TestStatementsIntoBooks imports 1,000 random statements, some of them twice, and compares the
-// books with the ledgers from which they were cut after each.
+// TestStatementsIntoBooks imports 1,000 random statements, some of them twice. After each one it
+// compares the books with the ledger from which the statements were cut.
 func TestStatementsIntoBooks(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -93,8 +93,8 @@ func TestStatementsIntoBooks(t *testing.T) {
 	}
 }
 
-// A row that comes back after a revert is restored, and a row with another text is modified;
-// neither is a duplicate.
+// After a revert, importing a row again restores it. A row with another text is modified. Neither
+// counts as a duplicate.
 func TestImportCountsWhatItDid(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -104,7 +104,7 @@ func TestImportCountsWhatItDid(t *testing.T) {
 	if _, err := d.put(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
-	// as a revert of the import does
+	// the same effect as a revert of the import
 	b.exec(t, `update transaction set deleted_at = now(), deleted_source = 'provider' where amount = 90`)
 	b.exec(t, `update transaction set deleted_at = now(), deleted_source = 'user' where amount = 40`)
 	got, err := d.put(t.Context(),

@@ -18,8 +18,8 @@ type FilePoint struct {
 	Amount money.Amount `json:"amount" doc:"The money in the account; a debt is negative"`
 }
 
-// closings are the balances of a portion as those of the ends of days. Each file says itself where
-// it begins.
+// closings returns the balances of a portion as balances at the ends of days. The opening balance
+// of each file is related to the first row of that file.
 func (p portion) closings() (out []bank.Closing) {
 	for _, f := range p.files {
 		for _, c := range (portion{Account: f.Accounts()[0]}).ownClosings() {
@@ -30,7 +30,7 @@ func (p portion) closings() (out []bank.Closing) {
 }
 
 func (p portion) ownClosings() (out []bank.Closing) {
-	before := time.Time{} // the day of the point before
+	before := time.Time{} // the day of the previous balance
 	for i, point := range p.Points {
 		day, err := time.Parse(time.DateOnly, point.Day)
 		if err != nil {
@@ -39,7 +39,7 @@ func (p portion) ownClosings() (out []bank.Closing) {
 		c := bank.Closing{Day: day, Asset: point.Amount}
 		switch point.Kind {
 		case statement.Opening:
-			if n := len(out); n > 0 && out[n-1].Asset == c.Asset { // it repeats where the one before ended
+			if n := len(out); n > 0 && out[n-1].Asset == c.Asset { // it repeats the previous closing balance
 				before = out[n-1].Day
 				continue
 			}
@@ -53,7 +53,7 @@ func (p portion) ownClosings() (out []bank.Closing) {
 			}
 		case statement.Stated:
 			c.Moment, c.Since = true, p.since(day)
-		default: // of some moment between the rows of a day
+		default: // a balance between two rows of a day
 			continue
 		}
 		before = c.Day
@@ -62,7 +62,7 @@ func (p portion) ownClosings() (out []bank.Closing) {
 	return out
 }
 
-// put adds a balance. Of two on one day the later one stands.
+// put adds a balance. If a day has two, the later one replaces the earlier one.
 func put(all []bank.Closing, c bank.Closing) []bank.Closing {
 	i := slices.IndexFunc(all, func(o bank.Closing) bool { return o.Day.Equal(c.Day) })
 	if i < 0 {
@@ -75,8 +75,9 @@ func put(all []bank.Closing, c bank.Closing) []bank.Closing {
 	return all
 }
 
-// opens is the day with whose end a statement begins. Some banks write the day before its first row
-// and some the day of it; so no row of the first one is before it.
+// opens returns the day at whose end the opening balance applies. Some banks date the opening
+// balance on the day before the first row, others on the day of the first row. So the result for
+// the first statement is always before its first row.
 func (p portion) opens(day time.Time, morning, first bool) time.Time {
 	if morning {
 		day = day.AddDate(0, 0, -1)
@@ -87,8 +88,8 @@ func (p portion) opens(day time.Time, morning, first bool) time.Time {
 	return day
 }
 
-// since is the day since which the file has all rows up to a day; zero if it is not known to have
-// them.
+// since returns the day after which the file has all rows up to the given day. It returns the zero
+// time if the file may lack rows.
 func (p portion) since(day time.Time) time.Time {
 	from, to := p.day(least(p.From, p.FirstDate)), p.day(max(p.To, p.LastDate))
 	if p.From != "" {
@@ -108,7 +109,7 @@ func (p portion) day(s string) time.Time {
 	return day
 }
 
-// ends are the balances before and after a portion's rows, as the file writes them.
+// ends returns the balances before and after a portion's rows, as the file states them.
 func (p portion) ends() (opening, closing *FilePoint) {
 	for _, point := range p.Points {
 		day, err := pg.ParseDate(point.Day)
@@ -123,9 +124,9 @@ func (p portion) ends() (opening, closing *FilePoint) {
 	return opening, closing
 }
 
-// stateBefore warns where a file states one balance and is off by exactly what its rows add up to:
-// some banks state the balance before the rows and not the one after them. The sum is that of the
-// rows, money out being positive.
+// stateBefore warns if a file states one balance and that is off by exactly the sum of the file's
+// rows: some banks state the balance before the rows instead of after them. In sum, money out is
+// positive.
 func (p portion) stateBefore(proof account.StatementProof, sum money.Total) []statement.Warning {
 	if len(p.Points) != 1 || p.Points[0].Kind != statement.Stated || sum.IsZero() || proof.OffBy == nil ||
 		!proof.OffBy.Equal(sum.Neg()) {
@@ -139,7 +140,8 @@ func (p portion) stateBefore(proof account.StatementProof, sum money.Total) []st
 	}}
 }
 
-// sinceEach says since when a file with a balance on each of its days has all rows.
+// sinceEach sets Since for a file that has a balance on each of its days, and so has all rows
+// between them.
 func sinceEach(days []bank.Closing) []bank.Closing {
 	for i := 1; i < len(days); i++ {
 		days[i].Since = days[i-1].Day

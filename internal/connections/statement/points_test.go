@@ -8,8 +8,9 @@ import (
 	"coffer/internal/bank/statement"
 )
 
-// A bank that states the balance before the rows of a file is off by exactly their sum, and the
-// preview and the import say so. A file that is off by anything else says nothing of the kind.
+// If a bank states the balance before the rows of a file, the balance is off by exactly their sum.
+// The preview and the import then warn. A balance that is off by any other amount causes no such
+// warning.
 func TestBalanceBeforeTheRows(t *testing.T) {
 	t.Parallel()
 	const file = "<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR<BANKACCTFROM><BANKID>1<ACCTID>9009<ACCTTYPE>CHECKING" +

@@ -111,7 +111,7 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 	return out, nil
 }
 
-// preview fills in what the files say.
+// preview fills in what the files alone show.
 func (d delivered) preview() FilePreview {
 	out := FilePreview{
 		Confidence: statement.High, Sample: []statement.Sample{}, Rejected: []LeftOut{}, Files: d.members,
@@ -137,7 +137,7 @@ func (d delivered) preview() FilePreview {
 	return out
 }
 
-// sampled is how many rows of an archive are shown.
+// sampled is how many rows of an archive the preview shows.
 const sampled = 10
 
 func lower(a, b string) string {
@@ -145,7 +145,7 @@ func lower(a, b string) string {
 	return order[min(slices.Index(order, a), slices.Index(order, b))]
 }
 
-// written fills in the encoding, the columns and the signs of a table. Other formats fix these.
+// written fills in the encoding, the columns and the signs of a table. Other formats define these.
 func (out *FilePreview) written(p statement.File) {
 	out.Columns, out.Mapping = []statement.ColumnInfo{}, FileMapping{}
 	t := p.Table
@@ -160,7 +160,7 @@ func (out *FilePreview) written(p statement.File) {
 	}
 }
 
-// known fills in the bank's habits, the bank and the account of a file.
+// known fills in the recognized bank format, the bank and the account of a file.
 func (out *FilePreview) known(p statement.File) {
 	if p.KnownFormat != "" {
 		out.KnownFormat = &p.KnownFormat
@@ -177,7 +177,8 @@ func (out *FilePreview) known(p statement.File) {
 }
 
 // currencyAssumed warns about a file that states no currency and whose known format implies another
-// one than expected: the account's or, if an account would be created, the household's.
+// currency than expected. The account's currency is expected or, if an account would be created,
+// the household's.
 func currencyAssumed(options FileOptions, p statement.File, expected money.Currency) []statement.Warning {
 	if options.DefaultCurrency != nil || p.Assumed == 0 || p.FormatCurrency == "" || p.FormatCurrency == expected {
 		return nil
@@ -193,7 +194,7 @@ func currencyAssumed(options FileOptions, p statement.File, expected money.Curre
 }
 
 // previewed returns the account that the caller names for a file, if any, the account into which
-// that one was merged, and the currency of rows that state none.
+// that account was merged, and the currency of rows that state none.
 func (s *Statements) previewed(ctx context.Context, q pg.Querier, ref *string) (under, into id.ID,
 	currency money.Currency, err error,
 ) {

@@ -34,7 +34,7 @@ type PreviewAccount struct {
 	Suggestion AccountSuggestion      `json:"suggestion"`
 }
 
-// A ReasonCount is how many lines were left out for a reason.
+// A ReasonCount is the number of lines that were left out for a reason.
 type ReasonCount struct {
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
@@ -46,14 +46,14 @@ type AccountSuggestion struct {
 	Why       string `json:"why" enum:"number,remembered,unknown" doc:"number: the account has this number. remembered: such files went there before. unknown: choose one, or create it"`
 }
 
-// Why an account is suggested.
+// Reasons why an account is suggested.
 const (
 	whyNumber     = "number"
 	whyRemembered = "remembered"
 	whyUnknown    = "unknown"
 )
 
-// A place is an account that a caller names.
+// A place is an account that a caller names or coffer suggests.
 type place struct {
 	under, into id.ID
 	named       bool
@@ -110,8 +110,9 @@ func (s *Statements) previewAccounts(ctx context.Context, q pg.Querier, in Previ
 	return nil
 }
 
-// chosenPlaces are the accounts that the caller chose, by the key of a portion. Each is looked up,
-// whether the file has that portion or not, so that an unknown account is refused as by an import.
+// chosenPlaces returns the accounts that the caller chose, by the key of a portion. It looks up
+// each account even if the file has no such portion, so that an unknown account is rejected as in
+// an import.
 func (s *Statements) chosenPlaces(ctx context.Context, q pg.Querier, in PreviewFile) (map[string]place, error) {
 	out := map[string]place{}
 	for i, c := range in.Accounts {
@@ -128,7 +129,8 @@ func (s *Statements) chosenPlaces(ctx context.Context, q pg.Querier, in PreviewF
 	return out, nil
 }
 
-// previewPortion says what the file says of an account, and which of the household's it is.
+// previewPortion returns what the file says about an account, and which stored account to suggest
+// for it.
 func (s *Statements) previewPortion(ctx context.Context, q pg.Querier, p portion) (PreviewAccount, error) {
 	a := PreviewAccount{
 		Key: text.Name(p.key), Rows: p.Rows, Skipped: []ReasonCount{}, Rejected: []LeftOut{},
@@ -158,7 +160,7 @@ func (s *Statements) previewPortion(ctx context.Context, q pg.Querier, p portion
 	return a, err
 }
 
-// A reckoning is what an import of a portion into an account would do.
+// A reckoning is the expected result of importing a portion into an account.
 type reckoning struct {
 	known, likely int64
 	balance       *FileBalance // nil if the rows state none
@@ -166,8 +168,8 @@ type reckoning struct {
 	warnings      []statement.Warning
 }
 
-// reckon finds the rows of a portion among those of an account, which may have been merged into
-// another, and of the files of the portion before each.
+// reckon compares the rows of a portion with those of an account, which may have been merged into
+// another. It also compares the rows of each file with those of the portion's earlier files.
 func (s *Statements) reckon(ctx context.Context, q pg.Querier, at place, p portion) (out reckoning, err error) {
 	var reports *reported
 	if at.named {
@@ -186,7 +188,7 @@ func (s *Statements) reckon(ctx context.Context, q pg.Querier, at place, p porti
 	moves := map[pg.Date]money.Total{}
 	balances := fileBalances{}
 	stated, sum := false, money.Total{}
-	var earlier []statement.Stored // of the files of this portion
+	var earlier []statement.Stored // rows of this portion's earlier files
 	for n, f := range p.files {
 		var replacing []replacement
 		stated = stated || f.Balances
@@ -213,10 +215,12 @@ func (s *Statements) reckon(ctx context.Context, q pg.Querier, at place, p porti
 			}
 			is := ids.Next(row)
 			switch {
-			case is.Stored || is.Covered:
+			case is.Stored && !is.Gone || is.Covered:
 				out.known++
 			case is.Likely || reports.awaits(row):
 				out.likely++
+			case is.Stored:
+				out.known++
 			case row.Extra != nil && row.Extra.Replaces != "" && at.named:
 				replacing = append(replacing, replacement{of: row.Extra.Replaces, row: in})
 			default:
@@ -250,8 +254,9 @@ func (s *Statements) reckon(ctx context.Context, q pg.Querier, at place, p porti
 	return out, err
 }
 
-// identify finds the rows of a file among those that an account has on the days of the file and
-// around them, including deleted ones, and among others that are about to be stored.
+// identify compares the rows of a file with the account's rows on the days of the file and around
+// them, including deleted ones. It also compares them with more, the rows that are about to be
+// stored.
 func identify(ctx context.Context, q pg.Querier, account id.ID, file statement.File, more []statement.Stored) (
 	*statement.Identities, error,
 ) {
@@ -272,10 +277,10 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file statement.F
 		Name   string       `db:"name"`
 		Gone   bool         `db:"gone"`
 	}
-	// Live and deleted rows are asked for apart, because each kind has an index and both together
-	// have none. A row of another amount is none of the file's, so that a file with one odd date
-	// does not bring the whole account here; except that the rows of a batch have other amounts
-	// than the batch.
+	// Live and deleted rows are selected separately, because each kind has an index and both
+	// together have none. Rows with amounts that the file does not have are left out, so that a
+	// file with one odd date does not load the whole account. Rows of a batch are the exception:
+	// their amounts differ from the batch's amount.
 	rows, err := pg.All[row](ctx, q, `
 		select t.provider_id, t.date, t.amount, d.name, t.gone
 		from (
@@ -300,13 +305,20 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file statement.F
 	if err != nil {
 		return nil, err
 	}
-	former, err := pg.Values[string](ctx, q, `select provider_id from transaction_alias
-		where account_id = $1 and starts_with(provider_id, $2)`, account, file.Format.Name)
+	// Rows that the bank has since corrected, or has reported itself, can only be found by their
+	// former keys. In a table without ids, a key has 32 digits and does not begin with the format.
+	former, err := pg.All[struct {
+		Key string `db:"provider_id"`
+		Now string `db:"now"`
+	}](ctx, q, `select a.provider_id, t.provider_id as now from transaction_alias a
+			join transaction t on t.id = a.transaction_id and t.account_id = a.account_id
+		where a.account_id = $1 and (starts_with(a.provider_id, $2) or length(a.provider_id) = 32)`, account,
+		file.Format.Name)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range former { // of a row that the bank has corrected since: only its key finds it
-		more = append(more, statement.Stored{Key: key, Gone: true})
+	for _, f := range former {
+		more = append(more, statement.Stored{Key: f.Key, Now: f.Now, Gone: true})
 	}
 	stored := make([]statement.Stored, len(rows), len(rows)+len(more))
 	for i, r := range rows {
@@ -317,8 +329,9 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file statement.F
 	return statement.Identify(ctx, file, append(stored, more...))
 }
 
-// suggestFor returns the account of a portion: the one that files with its number went into, else
-// the only one that ends like it, else the only one that files with the same columns went into.
+// suggestFor returns the account of a portion. It is the account that files with the same number
+// went into, else the only account whose number ends in the same digits, else the only account that
+// files with the same columns went into.
 func (s *Statements) suggestFor(ctx context.Context, q pg.Querier, p portion) (AccountSuggestion, error) {
 	f := p.file()
 	if f.AccountNumber == "" {
@@ -337,7 +350,7 @@ func (s *Statements) suggestFor(ctx context.Context, q pg.Querier, p portion) (A
 	return AccountSuggestion{Why: whyUnknown}, nil
 }
 
-// remembered returns the account that files of the portion's account went into.
+// remembered returns the account that earlier files with the portion's number went into.
 func (s *Statements) remembered(ctx context.Context, q pg.Querier, p portion) (*id.ID, error) {
 	kind, number := p.numberOf()
 	if number == "" {

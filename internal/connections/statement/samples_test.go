@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// samples are the sample files of the formats that describe themselves, by name.
+// samples returns the sample files of the formats that describe themselves, by name.
 func samples(t *testing.T) map[string]wanttest.File {
 	t.Helper()
 	out := map[string]wanttest.File{}
@@ -25,7 +25,7 @@ func samples(t *testing.T) map[string]wanttest.File {
 	return out
 }
 
-// proofs are what a first import of a sample proves. A file that is not listed states at most one
+// proofs lists what a first import of a sample proves. A file that is not listed states at most one
 // balance.
 var proofs = map[string]string{
 	"19-camt053-02-de.xml": "verified", "20-camt053-02-reversal-other.xml": "verified", "21-camt053-08-ch.xml": "verified",
@@ -33,8 +33,8 @@ var proofs = map[string]string{
 	"27-mt940-pages.sta": "verified", "28-mt940-broken-proof.sta": "off",
 }
 
-// Every sample goes into accounts that are created for it, with exactly its rows; the second time
-// it changes nothing.
+// Every sample is imported into new accounts, with exactly its rows. A second import changes
+// nothing.
 func TestSamplesIntoBooks(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -115,8 +115,8 @@ func (b *branch) canonical(t *testing.T) string {
 	return c
 }
 
-// Statements of one account prove one another: the second begins where the first ended, and a hole
-// between them is named without an alarm where no file lists its days.
+// Statements of one account prove one another: the second begins where the first ended. A gap
+// between them is reported, but raises no alarm if no file lists its days.
 func TestProofAcrossFiles(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -147,7 +147,7 @@ func TestProofAcrossFiles(t *testing.T) {
 	}
 }
 
-// Two accounts of a file go into two accounts by one change, which one revert takes back.
+// Two accounts of a file are imported into two accounts by one change. One revert undoes both.
 func TestSeveralAccounts(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -199,8 +199,8 @@ func TestSeveralAccounts(t *testing.T) {
 	}
 }
 
-// Another format of the same account brings the same rows with other ids and texts: as many of a
-// day and amount as are stored are left out, unless the caller wants them.
+// A file of the same account in another format contains the same rows with other ids and texts. For
+// each day and amount, as many rows as are stored are left out, unless the caller wants them.
 func TestAnotherFormatOfOneAccount(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -13,17 +13,17 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// mostSplits is the most rows of an import that are split, because each takes statements of its
-// own.
+// mostSplits is the maximum number of rows that an import splits, because each split takes several
+// SQL statements.
 const mostSplits = 1000
 
-// A loss counts what a file says that the books have no place for.
+// A loss counts details of a file that the books cannot store.
 type loss struct {
 	splits, categories, memos, classes, transfers int
 }
 
-// note counts what a row loses. The other side of a transfer is a row of its own if the file has
-// that account.
+// note counts the details that are lost with a row. The account on the other side of a transfer is
+// not lost if the file also contains that account.
 func (l *loss) note(row statement.Row, names map[string]bool) {
 	if row.Extra == nil {
 		return
@@ -44,7 +44,7 @@ func (l *loss) note(row statement.Row, names map[string]bool) {
 	}
 }
 
-// warnings say what was counted.
+// warnings returns a warning that lists the counted details.
 func (l *loss) warnings() []statement.Warning {
 	var parts []string
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func (l *loss) warnings() []statement.Warning {
 	}}
 }
 
-// divide splits the rows of the bundle that are new and that the file splits.
+// divide splits the new rows of the bundle for which the file states parts.
 func (in *taking) divide(ctx context.Context, tx pg.Tx) error {
 	if len(in.part.parts) == 0 || len(in.at.inserted) == 0 {
 		return nil
@@ -121,8 +121,8 @@ func (in *taking) divide(ctx context.Context, tx pg.Tx) error {
 	return nil
 }
 
-// categoriesOf returns the categories to which the categories of the account's provider are mapped,
-// as those of whole rows are.
+// categoriesOf returns the categories for the provider categories of some parts. It uses the same
+// mapping of the account's provider as for whole rows.
 func (in *taking) categoriesOf(ctx context.Context, q pg.Querier, parts []statement.Part) (map[string]string, error) {
 	raw := make([]string, len(parts))
 	for i, p := range parts {

@@ -18,9 +18,9 @@ const splitFile = "!Account\nNGiro\nTBank\n^\n!Type:Bank\n" +
 	"!Account\nNCard\nTCCard\n^\n!Type:CCard\n" +
 	"D03/15/2026\nT50.00\nPFrom Giro\nL[Giro]\n^\n"
 
-// The splits of a file become splits: with the import's change, and again when a revert is
-// reverted. Both sides of a transfer in one file are two rows and no more. What the books have no
-// place for is named.
+// The splits of a file are stored as splits, in the import's change. They are restored when a
+// revert is reverted. Both sides of a transfer in one file are exactly two rows. A warning lists
+// details that the books cannot store.
 func TestSplitsOfAFile(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

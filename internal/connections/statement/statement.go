@@ -1,6 +1,6 @@
-// Package statement imports the files that banks let people download: the caller's options for a
-// file, how it would be read, and the job that puts its rows into the books. A connection remembers
-// how its last file was read, so the next one is read in the same way.
+// Package statement imports the statement files that banks offer for download. It holds the
+// caller's options for a file, the preview, and the job that stores the rows. A connection
+// remembers how its last file was read, so the next one is read in the same way.
 package statement
 
 import (
@@ -27,8 +27,8 @@ type Statements struct {
 	formats     []statement.Format
 }
 
-// New returns Statements that import files of those formats into those books, through those rules.
-// The last format takes files that no other recognizes.
+// New returns Statements that import files of the given formats. The last format takes files that
+// no other format recognizes.
 func New(db *pg.DB, f *connection.Connections, accounts *account.Register, books *ledger.Books,
 	rules *rulebook.Rulebook, jobs *job.Jobs, formats []statement.Format,
 ) *Statements {
@@ -37,8 +37,8 @@ func New(db *pg.DB, f *connection.Connections, accounts *account.Register, books
 	}
 }
 
-// unprinted are inputs that a tool takes without printing them: those that say how a file is read,
-// which have the same names in a preview's answer, and some more.
+// unprinted returns the inputs that a tool accepts but does not show: the given ones, and the
+// options of how to read a file, whose names also occur in a preview's response.
 func unprinted(more ...string) []string {
 	names := append([]string{"options"}, more...)
 	for _, p := range op.SchemaOf[FileOptions]().Props {
@@ -47,7 +47,7 @@ func unprinted(more ...string) []string {
 	return names
 }
 
-// Ops is the menu of statement.
+// Ops returns the operations of statement imports.
 func (s *Statements) Ops() []*op.Op {
 	return []*op.Op{
 		op.Quiet(op.Reading(op.Spec{

@@ -17,25 +17,25 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A taking is an account that rows of a file go into.
+// A taking is the import of a file's rows into one account.
 type taking struct {
 	*Statements
 	delivery
-	likely         bool // rows that another source seems to have brought are wanted too
+	likely         bool // also store rows that another source seems to have delivered
 	account, under id.ID
 	reports        *reported
 	balances       fileBalances
 	part           bundle
-	splits         int // rows that the file splits
+	splits         int // number of rows that the file splits
 	lost           loss
-	sum            money.Total   // of the file's rows in its currency: money out is positive
+	sum            money.Total   // of the file's rows in its currency; money out is positive
 	replacing      []replacement // rows of the file that correct earlier ones
 	at             *progress
 	entries        []journal.Entry
 }
 
-// takeAccount puts what a file has for one account into the books, and says whether its balances
-// are explained by them.
+// takeAccount stores a file's rows for one account, and reports whether the rows explain the file's
+// balances.
 func (s *Statements) takeAccount(ctx context.Context, tx pg.Tx, d delivery, t target, p portion, at *progress) (
 	[]journal.Entry, error,
 ) {
@@ -111,7 +111,7 @@ func (in *taking) takeRow(file statement.File, row statement.Row, is statement.I
 		in.at.out.Duplicates++
 		return nil
 	}
-	if (is.Likely || !is.Stored && in.reports.awaits(row)) && !in.likely {
+	if (is.Likely || (!is.Stored || is.Gone) && in.reports.awaits(row)) && !in.likely {
 		in.balances.add(entry.Date, entry.Currency, row)
 		in.at.out.Likely++
 		return nil
@@ -166,7 +166,7 @@ func (in *taking) flush(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// state stores what the file says the account held at the end of days, and returns it.
+// state stores the balances at the ends of days that the file states, and returns them.
 func (in *taking) state(ctx context.Context, tx pg.Tx, p portion) ([]bank.Closing, error) {
 	currency, err := currencyOf(ctx, tx, in.account)
 	if err != nil {
@@ -188,7 +188,8 @@ func (in *taking) state(ctx context.Context, tx pg.Tx, p portion) ([]bank.Closin
 	return closings, in.accounts.State(ctx, tx, in.account, account.ByStatement, closings)
 }
 
-// remember notes into which account a portion went, so that the next file of it is suggested there.
+// remember notes the account that a portion went into, so that the same account is suggested for
+// the next file.
 func remember(into map[string]id.ID, p portion, account id.ID) map[string]id.ID {
 	kind, number := p.numberOf()
 	if number == "" {
@@ -202,7 +203,7 @@ func remember(into map[string]id.ID, p portion, account id.ID) map[string]id.ID 
 	return into
 }
 
-// rememberInto stores into which accounts the files of a connection went.
+// rememberInto stores the accounts that the files of a connection went into.
 func (s *Statements) rememberInto(ctx context.Context, tx pg.Tx, connection id.ID, into map[string]id.ID) error {
 	if len(into) == 0 {
 		return nil
@@ -219,7 +220,7 @@ func (s *Statements) rememberInto(ctx context.Context, tx pg.Tx, connection id.I
 		return nil
 	}
 	all := maps.Clone(into)
-	maps.Copy(all, last.Into) // of an import meanwhile
+	maps.Copy(all, last.Into) // including those of an import meanwhile
 	for _, number := range slices.Collect(maps.Keys(into)) {
 		all[number] = into[number]
 	}

@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Ops is the menu of webhooks.
+// Ops returns the operations of webhooks.
 func (w *Webhooks) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -94,9 +94,9 @@ type Replayed struct {
 	Message        string `json:"message"`
 }
 
-// Replay starts the sync that an event would have caused. An event's data about the state of a
-// connection was true when it was sent. It is applied only once, so an old event does not restore
-// an old state.
+// Replay starts the sync that an event would have caused. An event also reports the state of a
+// connection when the event was sent. That state is applied only once, so replaying an old event
+// does not restore an old state.
 func (w *Webhooks) Replay(ctx context.Context, tx pg.Tx, in Ref) (Replayed, error) {
 	e, err := pg.One[stored](ctx, tx, storedRows+` where id = $1 or short_id = $2 for update`,
 		pg.RefTo(in.ID).IDArgs()...)

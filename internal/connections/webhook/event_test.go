@@ -53,7 +53,7 @@ func TestEventsAreListedNewestFirst(t *testing.T) {
 	}
 }
 
-// An event that no job will process any more is marked, and events are kept for 90 days.
+// An event that no job will process any more is marked as failed, and events are kept for 90 days.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -72,7 +72,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// An event is marked by what came of it, once.
+// An event is marked with its outcome.
 func TestFinishEvent(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

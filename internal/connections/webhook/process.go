@@ -112,8 +112,8 @@ func (w *Webhooks) effect(ctx context.Context, tx pg.Tx, event id.ID) (connectio
 }
 
 // finishSession updates the link session that an event is about. It calls the provider, so it runs
-// before the transaction begins. Once the session has ended, another call does nothing. The feed's
-// own sweep would also end the session, only later.
+// before the transaction begins. Once the session has ended, another call does nothing. Without
+// this call the sweep of package linksession would end the session later.
 func (w *Webhooks) finishSession(ctx context.Context, event id.ID) error {
 	e, err := pg.One[stored](ctx, w.db, storedRows+` where id = $1 and status = 'received'
 		and session is not null`, event)
@@ -148,7 +148,7 @@ const (
 )
 
 // Sweep deletes old events, a batch at a time, and marks events whose job gave up as failed. Every
-// replica may run it: they skip each other's rows.
+// replica may run it: replicas skip rows that another has locked.
 func (w *Webhooks) Sweep(ctx context.Context) error {
 	_, err := pg.Exec(ctx, w.db, `
 		update webhook_event set status = 'error', error_message = $1, processed_at = clock_timestamp()

@@ -1,6 +1,6 @@
 // Package webhook receives webhook events from providers: it verifies an event, stores it once,
-// responds, and lets a job process it. It must not distinguish the providers' protocols, nor change
-// a connection itself; that is bank's, and feed's.
+// responds, and lets a job process it. It must not distinguish the providers' protocols; package
+// bank does that. It must not change a connection itself; package connection does that.
 package webhook
 
 import (
@@ -39,11 +39,11 @@ type Webhooks struct {
 	ring        *seal.Ring // nil without an encryption key; then no provider is configured either
 }
 
-// A Config is what a Webhooks is made of.
+// A Config holds what New needs.
 type Config struct {
 	DB          *pg.DB
-	Connections *connection.Connections // whose connections events are about
-	Sessions    *linksession.Sessions   // that events end
+	Connections *connection.Connections // the connections that events are about
+	Sessions    *linksession.Sessions   // the link sessions that events end
 	Jobs        *job.Jobs
 	Ring        *seal.Ring   // seals confidential identifiers in events; nil without an encryption key
 	Log         *slog.Logger // nil for none
@@ -82,7 +82,7 @@ func (w *Webhooks) Receive(provider string) func(http.ResponseWriter, *http.Requ
 		w.log.Info("webhook", "provider", provider, "type", event.Type, "effect", event.Effect.String(), "known", known,
 			"took", time.Since(began))
 		out.Header().Set("Content-Type", "application/json")
-		_, _ = out.Write([]byte(`{"status":"received"}`)) // a provider that doesn't get this sends the event again, and it is known then
+		_, _ = out.Write([]byte(`{"status":"received"}`)) // if the response is lost, the provider sends the event again
 		return nil
 	}
 }
@@ -102,11 +102,11 @@ func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.E
 	return event, err
 }
 
-// store commits the event with the job that does what it asks for, if it is not there already, and
-// reports whether it was. That is one round trip to the database, because the provider waits for
-// the response. Two deliveries of the same event wait for each other here.
+// store commits the event together with its job, unless the event is already stored. It reports
+// whether the event was stored before. It takes one round trip to the database, because the
+// provider waits for the response. Two deliveries of the same event wait for each other here.
 func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, body []byte) (known bool, err error) {
-	made := id.New() // should its short id be taken, this fails and the provider sends the event again
+	made := id.New() // if its short id is taken, this fails and the provider sends the event again
 	sum := sha256.Sum256(body)
 	session, err := w.conceal(made, e.Session)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package all is the list of formats in which coffer can ask models: one line for each. It must not
+// Package all lists the formats in which coffer can call models, one line for each. It must not
 // know how they work.
 package all
 
@@ -11,16 +11,16 @@ import (
 
 // A Spec describes a format.
 type Spec struct {
-	Name string // how settings and workflows call it
-	Base string // where requests go unless settings say otherwise
-	// Variables begin with this, such as COFFER_OPENAI_API_KEY.
+	Name string // the name in settings and workflows
+	Base string // the default address
+	// Variable is the prefix of the format's variables, such as COFFER_OPENAI_API_KEY.
 	Variable string
-	// Keyless means that a server of the format may need no key, so an address is enough.
+	// Keyless means that a server may need no key. Then an address alone is enough.
 	Keyless bool
 	New     func(llm.Config) (llm.Client, error)
 }
 
-// Specs are all formats.
+// Specs lists all formats.
 var Specs = []Spec{
 	{Name: anthropic.Name, Base: anthropic.Base, Variable: "ANTHROPIC", New: anthropic.New},
 	{Name: openai.Name, Base: openai.Base, Variable: "OPENAI", Keyless: true, New: openai.New},

@@ -1,5 +1,5 @@
-// Package anthropic asks servers that speak Anthropic's Messages format. It must not know what the
-// replies are used for, nor any other format.
+// Package anthropic is the client for servers with Anthropic's Messages format. It must not know
+// what the replies are used for, nor any other format.
 package anthropic
 
 import (
@@ -12,10 +12,10 @@ import (
 	"coffer/internal/llm"
 )
 
-// Name is how the format is called in settings.
+// Name is the name of the format in settings.
 const Name = "anthropic"
 
-// Base is where requests go unless settings say otherwise.
+// Base is the default address.
 const Base = "https://api.anthropic.com"
 
 type client struct {
@@ -29,7 +29,7 @@ func New(c llm.Config) (llm.Client, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = Base
 	}
-	// people copy the address with the version, and the path below has it
+	// People copy the address with the version, which the path below also contains.
 	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")
 	host, err := llm.Dial(Name, c)
 	if err != nil {
@@ -81,7 +81,7 @@ type (
 	}
 )
 
-// Ask implements model.Client.
+// Ask implements llm.Client.
 func (c *client) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return c.adapt.Ask(r.Model, func(made []string) (llm.Reply, error) {
 		body, err := json.Marshal(c.request(r, slices.Contains(made, noCache)))
@@ -100,7 +100,7 @@ func (c *client) request(r llm.Request, noCache bool) request {
 	if r.System != "" {
 		b := block{Type: "text", Text: r.System}
 		if !noCache {
-			b.Cache = map[string]string{"type": "ephemeral"} // tools and system prompt are the same each time
+			b.Cache = map[string]string{"type": "ephemeral"} // tools and system prompt are the same in every request
 		}
 		out.System = []block{b}
 	}
@@ -124,7 +124,7 @@ func (c *client) request(r llm.Request, noCache bool) request {
 	return out
 }
 
-// texts is a text as content, which must not have an empty block.
+// texts returns a text as content. Content must not contain an empty block.
 func texts(s string) []block {
 	if s == "" {
 		return []block{}

@@ -48,7 +48,7 @@ func TestSystemPromptIsCached(t *testing.T) {
 	}
 }
 
-// A model that refuses options gets none.
+// The client sends no options, because some models reject them.
 func TestStrictModel(t *testing.T) {
 	t.Parallel()
 	_, c := newClient(t, models.Options{Script: models.Sequence(models.Say("ok"))})

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/llm"
 )
 
-// whole is a response that is not streamed, and the frame of one that is.
+// whole is a response that is not streamed, and also the first message of a streamed one.
 type whole struct {
 	Type    string            `json:"type"`
 	Content []json.RawMessage `json:"content"`
@@ -17,8 +17,8 @@ type whole struct {
 	Usage   usage             `json:"usage"`
 }
 
-// A usage is what has been counted so far. Later counts replace earlier ones, and what they omit
-// stays.
+// A usage is the latest count of tokens. A later count replaces an earlier one, but members that it
+// omits keep their value.
 type usage struct {
 	Input      *json.Number `json:"input_tokens"`
 	CacheRead  *json.Number `json:"cache_read_input_tokens"`
@@ -43,19 +43,19 @@ func (u usage) known() llm.Usage {
 	return llm.NewUsage(n[0], n[1], n[2], n[3])
 }
 
-// A part is one block of the model's message, in any state of completion.
+// A part is one block of the model's message, complete or not.
 type part struct {
 	fields    map[string]json.RawMessage
 	kind      string
-	text      []byte // of text, thinking and signature, by what the block is
+	text      []byte // of text, thinking and signature; which one depends on the block
 	thinking  []byte
 	signature []byte
 	input     []byte
 	citations []json.RawMessage
-	whole     bool // its end came
+	whole     bool // its end has arrived
 }
 
-// read makes a reply of an answer.
+// read turns an answer into a reply.
 func (c *client) read(a *llm.Answer, r llm.Request) (llm.Reply, error) {
 	if a.Status != http.StatusOK {
 		return llm.Reply{}, c.host.Reject(a)
@@ -73,7 +73,7 @@ func (c *client) read(a *llm.Answer, r llm.Request) (llm.Reply, error) {
 	return out, err
 }
 
-// A stream is an answer as far as it has come.
+// A stream is the part of an answer that has arrived.
 type stream struct {
 	host  *llm.Host
 	parts []*part
@@ -126,7 +126,7 @@ func newPart(raw json.RawMessage) (*part, error) {
 	p.kind, p.text, p.thinking = known.Type, []byte(known.Text), []byte(known.Thinking)
 	p.signature = []byte(known.Signature)
 	if in := bytes.TrimSpace(known.Input); !bytes.Equal(in, []byte(`{}`)) {
-		p.input = in // in a stream it is {} until its pieces come
+		p.input = in // in a stream it is {} until its pieces arrive
 	}
 	return p, nil
 }
@@ -197,7 +197,7 @@ func (s *stream) take(e event) error {
 		}
 		s.usage.update(e.Usage)
 	}
-	return nil // ping, and what is new
+	return nil // ping, and unknown events
 }
 
 func (u *usage) update(by usage) {
@@ -232,7 +232,7 @@ var stops = map[string]llm.Stop{
 	"model_context_window_exceeded": llm.Cut, "refusal": llm.Refused,
 }
 
-// reply makes the reply of a whole answer.
+// reply returns the reply of a complete answer.
 func (s *stream) reply(r llm.Request) (llm.Reply, error) {
 	out := llm.Reply{Usage: s.usage.known(), Stop: llm.End}
 	stop, known := stops[s.stop]
@@ -249,7 +249,7 @@ func (s *stream) reply(r llm.Request) (llm.Reply, error) {
 		switch p.kind {
 		case "text":
 			if len(p.text) == 0 {
-				continue // an empty block is not accepted when it comes back
+				continue // the server would not accept an empty block back
 			}
 			out.Text += string(p.text)
 		case "tool_use":
@@ -262,7 +262,7 @@ func (s *stream) reply(r llm.Request) (llm.Reply, error) {
 		raw = append(raw, b)
 	}
 	if len(raw) == 0 {
-		// nor is an empty message
+		// Nor would it accept an empty message.
 		raw = append(raw, json.RawMessage(`{"type":"text","text":"(no answer)"}`))
 	}
 	b, err := json.Marshal(raw)
@@ -279,17 +279,17 @@ func (p *part) call(tools []llm.Tool) llm.Call {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(p.fields["id"], &known.ID) // "" names no call, and the server says so
+	_ = json.Unmarshal(p.fields["id"], &known.ID) // the server reports that "" is not the id of a call
 	_ = json.Unmarshal(p.fields["name"], &known.Name)
 	input := string(p.input)
 	if !p.whole && input == "" {
-		input = "{" // it never came
+		input = "{" // invalid, because the input never arrived
 	}
 	return llm.NewCall(known.ID, known.Name, input, tools)
 }
 
-// raw is the block as it goes back. Unknown fields stay as they came; arguments that are not JSON
-// could not be sent, so {} stands in their place.
+// raw returns the block as it is sent back. Unknown fields are unchanged. Arguments that are not
+// JSON could not be sent, so {} replaces them.
 func (p *part) raw(tools []llm.Tool) (json.RawMessage, error) {
 	set := func(name string, v []byte) error {
 		if _, ok := p.fields[name]; !ok && len(v) == 0 {

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/sim/models"
 )
 
-// Failures that a person must fix are distinguished, and not retried.
+// refusals tests that failures which a person must fix are distinguished, and not retried.
 func refusals(t *testing.T, s Subject) {
 	t.Helper()
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func refusals(t *testing.T, s Subject) {
 	_ = b.fails(t, llm.Denied, llm.CodeModel)
 }
 
-// Failures that pass are tried again, twice here, and then the answer is whole.
+// retries tests that temporary failures are tried again, here twice, until the answer is complete.
 func retries(t *testing.T, s Subject) {
 	t.Helper()
 	for _, f := range []models.Fault{
@@ -89,7 +89,7 @@ func retries(t *testing.T, s Subject) {
 	if got := b.sim.Count(); got != 4 {
 		t.Errorf("asked %d times", got)
 	}
-	// an answer that began may be billed, so it is not asked for again
+	// An answer that has begun may be billed, so the client does not request it again.
 	b = s.bench(t, models.Options{Script: models.Sequence(
 		models.Say("x").With(models.Fault{Event: "overloaded_error"}))})
 	if e := b.fails(t, llm.Later, llm.CodeBusy); !e.Billed || b.sim.Count() != 1 {
@@ -97,7 +97,7 @@ func retries(t *testing.T, s Subject) {
 	}
 }
 
-// A client speaks to one address and follows nobody.
+// connection tests that a client contacts only its own address and follows no redirects.
 func connection(t *testing.T, s Subject) {
 	t.Helper()
 	elsewhere := s.bench(t, models.Options{})
@@ -117,7 +117,7 @@ func connection(t *testing.T, s Subject) {
 			t.Errorf("%s is accepted", base)
 		}
 	}
-	// plain http beyond the own network; nothing is sent there
+	// Plain HTTP to an address outside the private networks: nothing is sent.
 	far, err := s.New(llm.Config{BaseURL: "http://192.0.2.1/v1", Key: key, Limits: quick})
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +126,8 @@ func connection(t *testing.T, s Subject) {
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Code != llm.CodeAddress || e.Class != llm.Denied {
 		t.Errorf("http to a public address: %v", err)
 	}
-	// nobody listens: it passes, and nothing was billed. Port 1, because another program may take
-	// the port of a server that was closed.
+	// No server listens: the failure is temporary, and nothing was billed. The port is 1, because
+	// another program may take the port of a server that was closed.
 	gone, err := s.New(llm.Config{BaseURL: "http://127.0.0.1:1/v1", Key: key, Limits: quick})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,8 @@ func connection(t *testing.T, s Subject) {
 	}
 }
 
-// Responses that are too large, too slow or invalid end in time, with little memory.
+// limits tests that responses which are too large, too slow or invalid end in time, with little
+// memory.
 func limits(t *testing.T, s Subject) {
 	t.Helper()
 	for _, c := range []struct {
@@ -173,7 +174,8 @@ func limits(t *testing.T, s Subject) {
 	}
 }
 
-// A prompt that is too long is an error, or can be known by the number of its tokens.
+// contextSize tests that a prompt which is too long is an error, or shows in the number of its
+// tokens.
 func contextSize(t *testing.T, s Subject) {
 	t.Helper()
 	r := ask(strings.Repeat("some words of a long prompt ", 500))
@@ -195,7 +197,7 @@ func contextSize(t *testing.T, s Subject) {
 	}
 }
 
-// A call ends with its context.
+// cancel tests that a call ends with its context.
 func cancel(t *testing.T, s Subject) {
 	t.Helper()
 	b := s.bench(t, models.Options{})
@@ -209,7 +211,7 @@ func cancel(t *testing.T, s Subject) {
 	}
 }
 
-// A client that is printed shows no key.
+// hidden tests that printing a client does not show its key.
 func hidden(t *testing.T, s Subject) {
 	t.Helper()
 	b := s.bench(t, models.Options{})

@@ -1,5 +1,6 @@
-// Package llmtest is the conformance suite that every client of a model server passes against
-// sim/models. It must not know any client: a test passes in how to make one.
+// Package llmtest is the conformance suite for clients of model servers, with sim/models as the
+// server. It must not know any client: each client's test passes in a function that creates the
+// client.
 package llmtest
 
 import (
@@ -22,13 +23,13 @@ type Subject struct {
 
 const key = "key-canary-5f1d"
 
-// quick are limits that a test can wait for.
+// quick are limits that are short enough for a test.
 var quick = llm.Limits{
 	First: 2 * time.Second, Between: time.Second, Whole: 4 * time.Second, Bytes: 256 << 10, Retries: 3,
 	Patience: 2 * time.Second, Pause: time.Millisecond,
 }
 
-// A bench is a server and a client of it.
+// A bench is a simulated server and a client of it.
 type bench struct {
 	Subject
 	sim    *models.Server
@@ -68,7 +69,7 @@ func ask(text string) llm.Request {
 	}
 }
 
-// follow is the request after a reply, with a result for each of its calls.
+// follow returns the request after a reply, with a result for each of its calls.
 func follow(r llm.Request, reply llm.Reply, isError bool) llm.Request {
 	turn := llm.Turn{Results: []llm.Result{}}
 	for _, c := range reply.Calls {
@@ -78,7 +79,7 @@ func follow(r llm.Request, reply llm.Reply, isError bool) llm.Request {
 	return r
 }
 
-// must asks and wants a reply.
+// must sends a request and fails the test unless there is a reply.
 func (b *bench) must(t *testing.T, r llm.Request) llm.Reply {
 	t.Helper()
 	out, err := b.client.Ask(t.Context(), r)
@@ -91,7 +92,7 @@ func (b *bench) must(t *testing.T, r llm.Request) llm.Reply {
 	return out
 }
 
-// fails asks and wants a failure of that class and code.
+// fails sends a request and fails the test unless the error has that class and code.
 func (b *bench) fails(t *testing.T, class llm.Class, code string) *llm.Error {
 	t.Helper()
 	out, err := b.client.Ask(t.Context(), ask("hello"))
@@ -103,20 +104,20 @@ func (b *bench) fails(t *testing.T, class llm.Class, code string) *llm.Error {
 		t.Errorf("want %s (%s), got %v, server said %q", code, class, e, messageOf(err))
 	}
 	if e.Advice == "" || strings.Contains(fmt.Sprintf("%+v %v", e, e), key) ||
-		strings.Contains(e.Said.Plain(), key) {
-		t.Errorf("advice %q, said %q", e.Advice, e.Said.Plain())
+		strings.Contains(e.Reply.Plain(), key) {
+		t.Errorf("advice %q, said %q", e.Advice, e.Reply.Plain())
 	}
 	return e
 }
 
 func messageOf(err error) string {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
-		return e.Said.Plain()
+		return e.Reply.Plain()
 	}
 	return ""
 }
 
-// Run tests a client with the simulator.
+// Run tests a client against the simulator.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	for _, c := range []struct {
@@ -145,7 +146,8 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// A conversation goes through text, several calls, their results and an end, streamed and whole.
+// conversation tests a conversation of text, several calls, their results and an end, both streamed
+// and not streamed.
 func conversation(t *testing.T, s Subject) {
 	t.Helper()
 	for _, whole := range []bool{false, true} {
@@ -170,15 +172,15 @@ func conversation(t *testing.T, s Subject) {
 		if last.Text != "Filed “ä”." || last.Stop != llm.End || len(last.Calls) != 0 {
 			t.Errorf("whole %v: %+v", whole, last)
 		}
-		// a conversation can go on after an end
+		// A conversation can continue after its end.
 		again := ask("rows <1> & 2")
 		again.Turns = append(again.Turns, llm.Turn{Model: last.Raw}, llm.Turn{User: "and now?"})
 		b.must(t, again)
 	}
 }
 
-// The model's messages go back unchanged, including signatures; the simulator rejects anything
-// else.
+// echo tests that the model's messages are sent back unchanged, including signatures. The simulator
+// rejects anything else.
 func echo(t *testing.T, s Subject) {
 	t.Helper()
 	for _, whole := range []bool{false, true} {
@@ -191,12 +193,12 @@ func echo(t *testing.T, s Subject) {
 		if got := b.must(t, r); got.Text != "done" {
 			t.Errorf("%+v", got)
 		}
-		// the control: a client that drops a signature is found out
+		// Check the simulator: it must reject a client that drops a signature.
 		r.Turns[1].Model = json.RawMessage(strings.Replace(string(r.Turns[1].Model), "c2lt", "", 1))
 		if _, err := b.client.Ask(t.Context(), r); err == nil {
 			t.Error("a changed signature was accepted")
 		}
-		// a call without its result is refused, too
+		// A call without its result is rejected too.
 		r = ask("go")
 		r.Turns = append(r.Turns, llm.Turn{Model: b.must(t, ask("go")).Raw}, llm.Turn{User: "never mind"})
 		b.sim.Play(models.Sequence(call))
@@ -207,7 +209,8 @@ func echo(t *testing.T, s Subject) {
 	}
 }
 
-// Nothing is sent that a model could refuse, nor anything about this machine.
+// sent tests that requests contain nothing that a model could reject, and nothing about this
+// machine.
 func sent(t *testing.T, s Subject) {
 	t.Helper()
 	b := s.bench(t, models.Options{Script: models.Sequence(models.Say("ok"))})
@@ -237,7 +240,7 @@ func sent(t *testing.T, s Subject) {
 	}
 }
 
-// Replies that are unusual and whole.
+// odd tests replies that are unusual but complete.
 func odd(t *testing.T, s Subject) {
 	t.Helper()
 	b := s.bench(t, models.Options{})
@@ -265,7 +268,7 @@ func odd(t *testing.T, s Subject) {
 		t.Errorf("%+v", got.Calls)
 	}
 	b.sim.Play(models.Sequence(models.Say("ok")))
-	b.must(t, follow(ask("hello"), got, true)) // and it can go back
+	b.must(t, follow(ask("hello"), got, true)) // the model accepts its own message back
 	end := map[models.Format]string{models.Anthropic: "end_turn", models.OpenAI: "stop"}[s.Format]
 	call := models.Use("ping", map[string]any{})
 	call.Stop = end
@@ -286,8 +289,8 @@ func odd(t *testing.T, s Subject) {
 	}
 }
 
-// A tool call that a limit cuts at any byte is never returned as runnable, whether the server
-// admits the limit or not.
+// cut tests that a tool call which a limit cuts off at any byte is never returned as runnable, even
+// if the server hides the limit.
 func cut(t *testing.T, s Subject) {
 	t.Helper()
 	whole := models.Answer{Text: "So."}.Use("ping", map[string]any{}).
@@ -307,9 +310,9 @@ func cut(t *testing.T, s Subject) {
 			}
 		}
 		b.sim.Play(models.Sequence(models.Say("ok")))
-		b.must(t, follow(ask("hello"), got, true)) // the model can be informed
+		b.must(t, follow(ask("hello"), got, true)) // the model can be notified
 		if n == full {
-			break // hidden, this is a whole call
+			break // without a visible limit, this is a complete call
 		}
 		b.sim.Play(models.Sequence(whole.Cut(n, calls)))
 		got = b.must(t, ask("hello"))
@@ -319,19 +322,20 @@ func cut(t *testing.T, s Subject) {
 			}
 		}
 	}
-	// the control: uncut, both may be run
+	// The opposite: without a cut, both calls may be run.
 	b.sim.Play(models.Sequence(whole))
 	if got := b.must(t, ask("hello")); len(got.Calls) != 2 || got.Calls[0].Broken+got.Calls[1].Broken != "" {
 		t.Errorf("uncut: %+v", got)
 	}
-	// a limit that shows only in the count of tokens
+	// A limit that only the count of tokens reveals.
 	b.sim.Play(models.Sequence(whole.Counted(models.Usage{Input: 10, Output: 1000})))
 	if got := b.must(t, ask("hello")); got.Stop != llm.Cut || got.Calls[0].Broken == "" {
 		t.Errorf("as many tokens as were allowed: %+v", got)
 	}
 }
 
-// A stream that ends at any byte gives nothing that may be run before the server said why it ended.
+// brokenOff tests that a stream which ends at any byte returns nothing runnable, unless the server
+// has already said why it ended.
 func brokenOff(t *testing.T, s Subject) {
 	t.Helper()
 	whole := models.Use("decide", map[string]any{"rows": []int{1, 2}})

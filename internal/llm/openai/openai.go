@@ -1,6 +1,6 @@
-// Package openai calls servers with OpenAI's chat completions format, such as Ollama, llama.cpp,
-// vLLM, LM Studio, OpenRouter, Gemini and OpenAI. It must not know how the replies are used, nor
-// any other format; differences between these servers are handled by what they send, not by their
+// Package openai is the client for servers with OpenAI's chat completions format, such as Ollama,
+// llama.cpp, vLLM, LM Studio, OpenRouter, Gemini and OpenAI. It must not know how the replies are
+// used, nor any other format. It distinguishes these servers by their responses, not by their
 // names.
 package openai
 
@@ -15,10 +15,10 @@ import (
 	"coffer/internal/llm"
 )
 
-// Name is how the format is called in settings.
+// Name is the name of the format in settings.
 const Name = "openai_compatible"
 
-// Base is where requests go unless settings say otherwise.
+// Base is the default address.
 const Base = "https://api.openai.com/v1"
 
 type client struct {
@@ -33,7 +33,7 @@ func New(c llm.Config) (llm.Client, error) {
 		c.BaseURL = Base
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	// every server has the format below a path, and people leave it out
+	// Every server has the format below a path, and people leave the path out.
 	if u, err := url.Parse(c.BaseURL); err == nil && u.Path == "" {
 		c.BaseURL += "/v1"
 	}
@@ -55,8 +55,8 @@ const (
 	noUsage     = "stream_options"
 )
 
-// adaptions are asked for by name in a rejection. max_completion_tokens is never sent without that:
-// Ollama does not know it and would not limit the answer at all.
+// adaptions are made when a rejection requires them. max_completion_tokens is sent only then,
+// because Ollama does not know it and would not limit the answer at all.
 var adaptions = []llm.Adaption{
 	{
 		Name: newLimit, Parts: []string{"max_completion_tokens"},
@@ -102,7 +102,7 @@ type (
 	}
 )
 
-// Ask implements model.Client.
+// Ask implements llm.Client.
 func (c *client) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return c.adapt.Ask(r.Model, func(made []string) (llm.Reply, error) {
 		body, err := c.body(r, made)
@@ -146,7 +146,7 @@ func (c *client) body(r llm.Request, made []string) ([]byte, error) {
 			out.Messages = append(out.Messages, t.Model)
 		case t.Results != nil:
 			for _, x := range t.Results {
-				if x.IsError { // the format has no field for it
+				if x.IsError { // the format has no field for errors
 					x.Content = "error: " + x.Content
 				}
 				say(message{Role: "tool", Call: x.Call, Content: x.Content})

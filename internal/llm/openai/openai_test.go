@@ -65,8 +65,8 @@ func answers(t *testing.T, body string) llm.Client {
 	return c
 }
 
-// Servers differ in how they send calls: all with the same index, without ids, with objects in
-// place of texts, with names repeated, with members that nobody knows.
+// Servers send calls in different forms: all with the same index, without ids, with objects instead
+// of texts, with repeated names, or with unknown members.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	chunk := func(calls, finish string) string {
@@ -76,7 +76,7 @@ func TestVariants(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		ids  []string
-		raw  string // a part of what goes back
+		raw  string // a part of the message that is sent back
 	}{
 		"the same index": {
 			chunk(`[{"index":0,"id":"x","function":{"name":"a","arguments":"{}"}}]`, `null`) +

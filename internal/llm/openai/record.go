@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A fields is a JSON object of which some members are unknown and must come back as they came.
+// A fields is a JSON object with unknown members that must be sent back unchanged.
 type fields map[string]json.RawMessage
 
 func (f fields) text(name string) string {
@@ -15,7 +15,8 @@ func (f fields) text(name string) string {
 	return s
 }
 
-// A record is an object that comes in pieces: texts and lists grow, anything else is replaced.
+// A record is an object that arrives in pieces: texts and lists grow, and any other value is
+// replaced.
 type record struct {
 	texts map[string][]byte
 	lists map[string][]json.RawMessage
@@ -38,7 +39,7 @@ func (r *record) merge(piece fields, skip ...string) {
 			r.texts[name] = append(r.texts[name], piece.text(name)...)
 		case '[':
 			var list []json.RawMessage
-			_ = json.Unmarshal(v, &list) // it is one, as its first byte says
+			_ = json.Unmarshal(v, &list) // it is a list, as its first byte shows
 			r.lists[name] = append(r.lists[name], list...)
 		default:
 			r.rest[name] = v

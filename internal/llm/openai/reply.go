@@ -13,7 +13,7 @@ import (
 )
 
 type (
-	// A chunk is a piece of a stream, or a whole answer.
+	// A chunk is a piece of a stream, or a complete answer.
 	chunk struct {
 		Choices []choice        `json:"choices"`
 		Usage   *usage          `json:"usage"`
@@ -35,7 +35,8 @@ type (
 	}
 )
 
-// known is the usage without the cached tokens that the format counts into the prompt.
+// known returns the usage. It subtracts the cached tokens, which this format includes in the
+// prompt.
 func (u *usage) known() llm.Usage {
 	if u == nil || u.Prompt == nil || u.Output == nil {
 		return llm.Usage{}
@@ -51,12 +52,12 @@ func (u *usage) known() llm.Usage {
 		}
 	}
 	if n[1] > n[0] || n[2] > n[0]-n[1] {
-		return llm.Usage{} // a part is not larger than the whole
+		return llm.Usage{} // a part cannot be larger than the whole
 	}
 	return llm.NewUsage(n[0]-n[1]-n[2], n[1], n[2], n[3])
 }
 
-// An answer is what has come so far.
+// An answer is the part of an answer that has arrived.
 type answer struct {
 	host    *llm.Host
 	message *record
@@ -66,7 +67,7 @@ type answer struct {
 	begun   bool
 }
 
-// A call is a tool call as far as it has come.
+// A call is the part of a tool call that has arrived.
 type call struct {
 	*record
 	function  *record
@@ -74,7 +75,7 @@ type call struct {
 	index     int // in the stream
 }
 
-// read makes a reply of an answer.
+// read turns an answer into a reply.
 func (c *client) read(a *llm.Answer, r llm.Request) (llm.Reply, error) {
 	if a.Status != http.StatusOK {
 		return llm.Reply{}, c.host.Reject(a)
@@ -114,7 +115,7 @@ func (s *answer) whole(a *llm.Answer) error {
 	return s.take(got)
 }
 
-// failed is the error that came with a status that was well, or nil.
+// failed returns the error in an answer with status 200, or nil.
 func (s *answer) failed(a *llm.Answer, got chunk, raw []byte) error {
 	if len(got.Error) == 0 || string(got.Error) == "null" {
 		return nil
@@ -153,7 +154,7 @@ func (s *answer) take(got chunk) error {
 	}
 	for _, c := range got.Choices {
 		if c.Index != 0 {
-			continue // we ask for one
+			continue // we request only one
 		}
 		s.begun = true
 		piece := c.Delta
@@ -174,7 +175,7 @@ func (s *answer) take(got chunk) error {
 	return nil
 }
 
-// maxCalls bounds the calls of a reply.
+// maxCalls is the maximum number of calls of a reply.
 const maxCalls = 1000
 
 func (s *answer) takeCalls(raw json.RawMessage) error {
@@ -213,8 +214,8 @@ func (s *answer) takeCalls(raw json.RawMessage) error {
 	return nil
 }
 
-// find returns the call that a piece belongs to, or nil if it begins one. Some servers give every
-// call of a turn the same index; a second id distinguishes them.
+// find returns the call that a piece belongs to, or nil if the piece begins a new call. Some
+// servers give every call of a turn the same index; then the ids distinguish the calls.
 func (s *answer) find(index int, id string) *call {
 	for _, c := range slices.Backward(s.calls) {
 		if c.index != index {
@@ -228,7 +229,8 @@ func (s *answer) find(index int, id string) *call {
 	return nil
 }
 
-// arguments are JSON in a string; some servers send the object itself.
+// arguments returns a call's arguments, which are JSON in a string. Some servers send the object
+// itself.
 func arguments(raw json.RawMessage) []byte {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -237,8 +239,8 @@ func arguments(raw json.RawMessage) []byte {
 	return raw
 }
 
-// stop reads the server's reason for the end of the answer. Words differ, so a limit of length is
-// recognized by a part.
+// stop reads the server's reason for the end of the answer. Servers use different words, so a limit
+// of tokens is recognized by a part of the word.
 func stop(finish string) llm.Stop {
 	f := strings.ToLower(finish)
 	switch {
@@ -250,7 +252,7 @@ func stop(finish string) llm.Stop {
 	return llm.End
 }
 
-// reply makes the reply of a whole answer.
+// reply returns the reply of a complete answer.
 func (s *answer) reply(r llm.Request) (llm.Reply, error) {
 	if s.finish == "" || s.finish == "error" {
 		return llm.Reply{}, s.malformed()
@@ -262,7 +264,7 @@ func (s *answer) reply(r llm.Request) (llm.Reply, error) {
 	used := map[string]bool{}
 	for i, c := range s.calls {
 		id := c.text("id")
-		if id == "" || used[id] { // results could not be distinguished
+		if id == "" || used[id] { // results could not be matched to calls
 			id = "call_" + strconv.Itoa(i+1)
 		}
 		used[id] = true
@@ -272,7 +274,7 @@ func (s *answer) reply(r llm.Request) (llm.Reply, error) {
 		c.set("type", "function")
 		c.function.set("arguments", string(c.arguments))
 		if made.Broken != "" || len(c.arguments) == 0 {
-			c.function.set("arguments", "{}") // servers that read them again would fail
+			c.function.set("arguments", "{}") // servers that parse them again would fail
 		}
 	}
 	raw, err := s.raw()
@@ -284,7 +286,7 @@ func (s *answer) reply(r llm.Request) (llm.Reply, error) {
 	return out, nil
 }
 
-// raw is the message as it goes back, with every member that came.
+// raw returns the message as it is sent back, with all members that were received.
 func (s *answer) raw() (json.RawMessage, error) {
 	s.message.set("role", "assistant")
 	var calls []json.RawMessage

@@ -62,7 +62,7 @@ func (a *Auth) Assistants(ctx context.Context, q pg.Querier, in ListLogins) (Ass
 	return Assistants{rows, next, next != ""}, err
 }
 
-// AssistantRef names a member's assistant.
+// AssistantRef identifies a member's assistant.
 type AssistantRef struct {
 	UserID      string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	AssistantID string `json:"assistant_id" minLength:"1" doc:"The assistant's UUID or short id"`

@@ -1,5 +1,5 @@
 // Package auth identifies callers: it creates, finds and revokes the credentials of people, scripts
-// and agents. It does not know what a caller then does; package op checks scopes.
+// and agents. It does not decide which operations a caller may use; package op checks scopes.
 package auth
 
 import (
@@ -27,22 +27,22 @@ const (
 type Auth struct {
 	LoginsPerMinute int    // sign-ins from one address; more must wait
 	AllowHTTP       bool   // sessions over plain HTTP are accepted
-	Base            string // where people reach the server, without a slash at its end; links begin with it
-	// Begin is called in the transaction that makes the first admin, with the currency of where
-	// they are; nil for nobody. It is not called where that is unknown.
+	Base            string // the server's address for people, without a slash at its end; links begin with it
+	// Begin is called in the transaction that creates the first admin, with the currency of that
+	// person's country. It may be nil, and it is not called if the currency is unknown.
 	Begin func(ctx context.Context, tx pg.Tx, currency string) error
 
 	db        *pg.DB
 	passwords *hasher
-	widths    []width // of the networks by which sign-ins are counted
+	widths    []width // the networks for which sign-ins are counted
 
 	mu      sync.Mutex
 	used    map[id.ID]time.Time // tokens used since the last flush
 	written map[id.ID]time.Time // when a token's last use was last written
 }
 
-// shared hashes the passwords of all households of this process, so that together they use no more
-// memory and processors than one.
+// shared hashes the passwords of all households of this process. Together they use no more memory
+// and cores than one household.
 var shared = sync.OnceValue(newHasher)
 
 // New returns an Auth for the database.
@@ -80,8 +80,8 @@ func (c credential) actor(presented string) op.Actor {
 	return a
 }
 
-// Key returns the actor that presents this API key. A malformed key costs no query; every other one
-// costs exactly one, so a revocation is effective from the next request.
+// Key returns the actor of this API key. A malformed key costs no query. Any other key costs
+// exactly one query, so that a revocation is effective from the next request.
 func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 	if presented == "" {
 		return op.Actor{}, op.Allowed(op.AnyKey, op.Actor{})
@@ -124,15 +124,15 @@ func wellFormed(key string) bool {
 	return ok && len(random) == keyRandom && id.IsBase62(random)
 }
 
-// touch remembers the use. Nothing is written on the path of a request: one update per request
-// costs more than the request.
+// touch remembers that the token was used. It does not write to the database, because one update
+// per request costs more than the request.
 func (a *Auth) touch(token id.ID) {
 	a.mu.Lock()
 	a.used[token] = time.Now()
 	a.mu.Unlock()
 }
 
-// Run writes the last use of each token, at most once a minute per token, until ctx ends; then it
+// Run writes the last use of each token, at most once a minute per token, until ctx ends. Then it
 // writes the rest.
 func (a *Auth) Run(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(touchEvery / 4)
@@ -161,7 +161,7 @@ func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	a.mu.Lock()
 	var keys []id.ID
 	var times []time.Time
-	for key, at := range a.written { // what was not used for a while is written at once when it is
+	for key, at := range a.written { // forget old entries, so that the next use is written at once
 		if time.Since(at) >= pause {
 			delete(a.written, key)
 		}
@@ -177,7 +177,7 @@ func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	// which tries again after a deadlock with someone who ends several of them
+	// InTx tries again after a deadlock with a transaction that revokes several of these tokens.
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
 		_, err := pg.Exec(ctx, tx, `
 			update token t set last_used_at = u.at

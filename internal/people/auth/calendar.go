@@ -21,7 +21,7 @@ type CalendarLink struct {
 	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 }
 
-// A NewCalendarLink is a CalendarLink with its address, the only time it can be read.
+// A NewCalendarLink is a CalendarLink with its address. The address is shown only this once.
 type NewCalendarLink struct {
 	CalendarLink
 	URL string `json:"url" db:"-" doc:"The address to subscribe to, shown only once: anyone who has it can read the calendar" example:"https://coffer.example/calendar/4f8Kq2Lz….ics"`
@@ -37,7 +37,7 @@ type CreateCalendarLink struct {
 // CalendarPath is where calendars are served, before the token.
 const CalendarPath = "/calendar/"
 
-// NewCalendar creates a link and returns its address once.
+// NewCalendar creates a link and returns its address, which is shown only this once.
 func (a *Auth) NewCalendar(ctx context.Context, tx pg.Tx, in CreateCalendarLink) (NewCalendarLink, error) {
 	secret := id.Base62(keyRandom)
 	hash := sha256.Sum256([]byte(secret))
@@ -60,7 +60,7 @@ type CalendarLinks struct {
 	HasMore    bool           `json:"has_more"`
 }
 
-// whose returns the member whose links the caller may see and revoke; nil for those of everybody.
+// whose returns the member whose links the caller may see and revoke; nil means all members.
 func whose(a op.Actor) *id.ID {
 	if a.Member == nil || a.Role == op.RoleAdmin {
 		return nil
@@ -68,7 +68,7 @@ func whose(a op.Actor) *id.ID {
 	return a.Member
 }
 
-// Calendars returns a page of links: one's own, or everybody's to admins.
+// Calendars returns a page of links: the caller's own, or those of all members for an admin.
 func (a *Auth) Calendars(ctx context.Context, q pg.Querier, in ListKeys) (CalendarLinks, error) {
 	pager, err := a.db.Pager(ctx, "calendar-links", nil)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *Auth) Calendars(ctx context.Context, q pg.Querier, in ListKeys) (Calend
 	return CalendarLinks{rows, next, next != ""}, err
 }
 
-// CalendarRef names a link.
+// CalendarRef identifies a link.
 type CalendarRef struct {
 	ID string `json:"id" minLength:"1" doc:"The link's UUID or short id"`
 }
@@ -97,7 +97,7 @@ func (a *Auth) EndCalendar(ctx context.Context, tx pg.Tx, in CalendarRef) (op.De
 	return op.Deleted{Deleted: true, ID: ended}, pg.Found(err, "calendar link", "{calendar-link.list} lists them")
 }
 
-// Calendar returns the link that has this token. A guess costs one query, as with keys.
+// Calendar returns the link with this token. As with keys, a guess costs one query.
 func (a *Auth) Calendar(ctx context.Context, presented string) (CalendarLink, error) {
 	unknown := errs.New(errs.NotFound, "this calendar link is incomplete or was revoked; create a new one in coffer")
 	if len(presented) != keyRandom || !id.IsBase62(presented) {

@@ -11,35 +11,35 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The kinds of clients: registered by itself, or identified by a document at the address that is
-// its client_id.
+// The kinds of clients: a client that registered itself, or one that is identified by a document at
+// the address that is its client_id.
 const (
 	Registered = "registered"
 	Document   = "document"
 )
 
-// A Client is a program that asks members for access. Nothing that it says about itself is
-// verified, except the host of a document.
+// A Client is a program that asks members for access. Its statements about itself are not verified,
+// except the host of a document.
 type Client struct {
 	ID           id.ID    `db:"id"`
-	Name         string   `db:"name"` // what the protocol calls client_id
+	Name         string   `db:"name"` // the protocol's client_id
 	Kind         string   `db:"kind"`
 	Title        string   `db:"title"`
 	RedirectURIs []string `db:"redirect_uris"`
-	Fresh        bool     `db:"fresh"` // a document need not be read again
+	Fresh        bool     `db:"fresh"` // the document need not be read again yet
 	CreatedAt    pg.Time  `db:"created_at"`
 }
 
 const (
 	clientColumns = `id, name, kind, title, redirect_uris, coalesce(fresh_until > now(), true) as fresh, created_at`
 
-	registrationsPerHour = 20    // of one address
-	unusedClients        = 5_000 // that wait for someone to let them in
-	documentsPerMinute   = 10    // read because of one member
-	clientRandom         = 22    // base62 characters: it need not be secret, only nobody else's
+	registrationsPerHour = 20    // from one address
+	unusedClients        = 5_000 // clients that no member has allowed yet
+	documentsPerMinute   = 10    // read for one member
+	clientRandom         = 22    // base62 characters: unique, but not secret
 )
 
-// ErrNoClient means that no program has this name.
+// ErrNoClient means that no client has this client_id.
 var ErrNoClient = errors.New("auth: no such client")
 
 // Register stores a program that no member has allowed yet. If no member allows it within a day, it
@@ -67,7 +67,7 @@ func (a *Auth) Register(ctx context.Context, title string, redirects []string, a
 	return c, err
 }
 
-// Client returns the program with this name, or ErrNoClient.
+// Client returns the client with this client_id, or ErrNoClient.
 func (a *Auth) Client(ctx context.Context, name string) (Client, error) {
 	if !op.IsLine(name) {
 		return Client{}, ErrNoClient
@@ -79,8 +79,8 @@ func (a *Auth) Client(ctx context.Context, name string) (Client, error) {
 	return c, err
 }
 
-// MayRead reports whether a document may be read for this member now: each costs a connection to a
-// host that a stranger chose.
+// MayRead reports whether a document may be read for this member now. The number is limited,
+// because each document costs a connection to a host that a stranger chose.
 func (a *Auth) MayRead(ctx context.Context, member id.ID) error {
 	tries, wait, err := a.count(ctx, "document "+member.String(), time.Minute)
 	if err == nil && tries > documentsPerMinute {
@@ -101,8 +101,8 @@ func (a *Auth) KeepDocument(ctx context.Context, c Client, lifetime time.Duratio
 }
 
 // sweepGrants removes codes that nobody redeemed, expired tokens, and programs that no member
-// allows any more. A used refresh token stays for its lifetime, because a second use of it reveals
-// a theft.
+// allows any more. A used refresh token is stored until it expires, because a second use of it
+// reveals a theft.
 func (a *Auth) sweepGrants(ctx context.Context) error {
 	_, err := pg.Exec(ctx, a.db, `
 		delete from token where id in (

@@ -14,8 +14,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// How long each part of a consent lasts. A refresh token is valid once; the next one starts its own
-// period.
+// How long each part of a consent is valid. A refresh token can be used once; the next refresh
+// token has its own period.
 const (
 	CodeLife    = time.Minute
 	AccessLife  = time.Hour
@@ -28,23 +28,23 @@ const (
 	grantRandom   = 43 // base62 characters: 256 bits
 )
 
-// Why a grant was refused, in the terms of RFC 6749 and RFC 8707.
+// The reasons why a grant is refused, in the terms of RFC 6749 and RFC 8707.
 var (
 	ErrInvalidGrant  = errors.New("invalid_grant")
 	ErrInvalidTarget = errors.New("invalid_target")
 )
 
-// A Wish is what a program asked for and a member has just granted.
+// A Wish is the access that a program requested and a member has just granted.
 type Wish struct {
 	Client      Client
 	Scope       op.Scope
 	Resource    string
 	RedirectURI string
-	Challenge   string // of PKCE, by S256
+	Challenge   string // the PKCE challenge, by S256
 }
 
-// Consent gives a program what a member granted it: a code, valid once and for one minute, for the
-// client that can also answer the PKCE challenge.
+// Consent creates a code for the access that a member granted to a program. The code is valid once
+// and for one minute, for a client that also knows the verifier of the PKCE challenge.
 func (a *Auth) Consent(ctx context.Context, actor op.Actor, in Wish) (code string, err error) {
 	if actor.Session == nil || actor.Member == nil {
 		return "", errs.New(errs.Forbidden, "only a signed-in member can connect an assistant")
@@ -87,7 +87,7 @@ type Tokens struct {
 	Scope           op.Scope
 }
 
-// A consentFamily is a consent as its tokens are made from it.
+// A consentFamily is a consent with the data that its tokens need.
 type consentFamily struct {
 	ID          id.ID  `db:"id"`
 	Member      id.ID  `db:"member_id"`
@@ -116,8 +116,8 @@ type Redemption struct {
 	Client, Code, Verifier, RedirectURI, Resource string
 }
 
-// Exchange exchanges a code for tokens. The code is used up in any case. If it is sent several
-// times, at most one caller gets tokens, and a later one ends those too.
+// Exchange exchanges a code for tokens. The code is used up even if Exchange fails. If the code is
+// sent several times, at most one caller gets tokens, and a later use revokes these tokens too.
 func (a *Auth) Exchange(ctx context.Context, in Redemption) (Tokens, error) {
 	hash := sha256.Sum256([]byte(in.Code))
 	sum := sha256.Sum256([]byte(in.Verifier))
@@ -161,7 +161,7 @@ func (a *Auth) Exchange(ctx context.Context, in Redemption) (Tokens, error) {
 	return g, errors.Join(err, refusal)
 }
 
-// endFamily revokes a consent and everything that came of it.
+// endFamily revokes a consent and all its tokens.
 func endFamily(ctx context.Context, tx pg.Tx, consent id.ID) error {
 	_, err := pg.Exec(ctx, tx, `update consent set revoked_at = coalesce(revoked_at, clock_timestamp())
 		where id = $1`, consent)
@@ -173,7 +173,7 @@ func endFamily(ctx context.Context, tx pg.Tx, consent id.ID) error {
 	return err
 }
 
-// issue makes the next two tokens of a family.
+// issue creates the next two tokens of a family.
 func issue(ctx context.Context, tx pg.Tx, f consentFamily, scope op.Scope) (Tokens, error) {
 	g := Tokens{accessPrefix + id.Base62(grantRandom), refreshPrefix + id.Base62(grantRandom), scope}
 	access, refresh := sha256.Sum256([]byte(g.Access)), sha256.Sum256([]byte(g.Refresh))
@@ -202,11 +202,11 @@ func issue(ctx context.Context, tx pg.Tx, f consentFamily, scope op.Scope) (Toke
 // applies to this access token only.
 type Renewal struct {
 	Client, Refresh, Resource string
-	Scope                     op.Scope // 0 for all that was granted
+	Scope                     op.Scope // 0 means everything that was granted
 }
 
-// Refresh exchanges a refresh token, which is then used up, for the next tokens. A refresh token
-// that is sent a second time was stolen, by the first or the second sender: the whole family ends.
+// Refresh exchanges a refresh token, which is then used up, for the next tokens. If a refresh token
+// is sent a second time, the first or the second sender has stolen it, so the whole family ends.
 func (a *Auth) Refresh(ctx context.Context, in Renewal) (Tokens, error) {
 	if !isGrant(in.Refresh, refreshPrefix) {
 		return Tokens{}, ErrInvalidGrant
@@ -222,8 +222,8 @@ func (a *Auth) Refresh(ctx context.Context, in Renewal) (Tokens, error) {
 	var refusal error
 	err := a.db.InTx(ctx, func(tx pg.Tx) error {
 		g, refusal = Tokens{}, ErrInvalidGrant
-		// The consent is locked before the token, as where a family ends. Looking at the token in
-		// the same statement would see it as it was before the wait.
+		// Lock the consent before the token, in the same order as endFamily. Reading the token in
+		// the same statement would return its state before the wait for the lock.
 		consent, err := pg.Value[id.ID](ctx, tx, `select id from consent
 			where id = (select consent_id from token where hash = $1 and kind = 'refresh') for update`, hash[:])
 		if errors.Is(err, pg.ErrNoRow) {
@@ -249,8 +249,9 @@ func (a *Auth) Refresh(ctx context.Context, in Renewal) (Tokens, error) {
 			refusal = ErrInvalidTarget
 			return nil
 		case in.Scope == 0 || in.Scope > f.reach():
-			// A program that repeats its first request may have been granted less, and would lose
-			// that too if it were rejected. The response states the granted scope.
+			// A program that repeats its first request may have been granted less than it
+			// requested. An error would take away even that, so it gets what was granted, and the
+			// response states the scope.
 			in.Scope = f.reach()
 		}
 		refusal = nil
@@ -273,8 +274,9 @@ func isGrant(text, prefix string) bool {
 	return ok && len(random) == grantRandom && id.IsBase62(random)
 }
 
-// Token returns the actor that presents this access token at the address, as Key does for keys. The
-// actor is an agent of the member who consented.
+// Token returns the actor for this access token, sent to the resource at this address. The actor is
+// an agent of the member who consented. As with Key, a revocation is effective from the next
+// request.
 func (a *Auth) Token(ctx context.Context, presented, resource string) (op.Actor, error) {
 	if presented == "" {
 		return op.Actor{}, errs.New(errs.MissingAPIKey,
@@ -313,12 +315,12 @@ func (a *Auth) Token(ctx context.Context, presented, resource string) (op.Actor,
 	}
 	a.touch(c.ID)
 	actor := c.actor(presented)
-	actor.ID, actor.Token = c.Consent, &c.ID // the tokens of a family are one agent, whichever it holds at the time
+	actor.ID, actor.Token = c.Consent, &c.ID // all tokens of a family are one agent
 	return actor, nil
 }
 
-// giveBackGrant revokes the family of the presented token: a program that returns one has no use
-// for the other. A value that is not a token is not an error.
+// giveBackGrant revokes the whole family of the presented token, because a program that gives one
+// token back needs no others. A value that is not a token is not an error.
 func (a *Auth) giveBackGrant(ctx context.Context, presented string) error {
 	if !isGrant(presented, accessPrefix) && !isGrant(presented, refreshPrefix) {
 		return nil

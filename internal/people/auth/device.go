@@ -14,14 +14,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// The device grant: a program on another machine shows a code, an admin enters it on a page and
-// grants a key, and the program, which polls meanwhile, fetches it.
+// The device grant: a program on another machine shows a code. An admin enters the code on a page
+// and grants a key. The program polls meanwhile and then fetches the key.
 const (
 	DeviceLife  = 10 * time.Minute
 	DevicePause = 5 * time.Second
 )
 
-// userLetters have no vowels, so that no code is a word, and none that are taken for another.
+// userLetters have no vowels, so that no code is a word, and no letters that look alike.
 const userLetters = "BCDFGHJKLMNPQRSTVWXZ"
 
 // An Asking is a program's request for a key.
@@ -59,7 +59,7 @@ func (a *Auth) Ask(ctx context.Context, client, scope, address string) (Asking, 
 	return Asking{}, "", errs.New(errs.Unavailable, "no code is available right now; try again")
 }
 
-// userCode is eight letters, shown in two groups.
+// userCode returns eight random letters.
 func userCode() string {
 	b := make([]byte, 0, 8)
 	for one := make([]byte, 1); len(b) < 8; {
@@ -96,7 +96,8 @@ func spelled(code string) string {
 	return b.String()[:4] + "-" + b.String()[4:]
 }
 
-// Decide lets an admin grant a key with this scope to the program with this code; "" refuses it.
+// Decide lets an admin grant a key with this scope to the program with this code; "" refuses the
+// request.
 func (a *Auth) Decide(ctx context.Context, actor op.Actor, code, scope string) (Asking, error) {
 	if actor.Role != op.RoleAdmin || actor.Session == nil {
 		return Asking{}, errs.New(errs.Forbidden, "only a signed-in admin can approve this request")
@@ -131,8 +132,8 @@ const (
 	NoneSuch Grant = "invalid_grant"
 )
 
-// Fetch reports whether a program's request was granted. The key is created when it is first
-// fetched: no usable key ever waits in the database.
+// Fetch reports whether a program's request was granted. It creates the key when the program first
+// fetches it, so that no unused key is stored in the database.
 func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, err error) {
 	hash := sha256.Sum256([]byte(code))
 	err = a.db.InTx(ctx, func(tx pg.Tx) error {
@@ -156,8 +157,8 @@ func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, er
 	return key, at, err
 }
 
-// poll returns the reason why there is no key yet. A caller that polls too soon must then wait five
-// seconds longer.
+// poll returns the reason why there is no key yet. A program that polls too soon must wait five
+// seconds longer between polls.
 func (a *Auth) poll(ctx context.Context, tx pg.Tx, hash []byte) (Grant, error) {
 	type asked struct {
 		State   string `db:"state"`

@@ -12,29 +12,29 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// During a flood of sign-ins from ever new /64s of one /48, a member who comes from a network of
-// their own waits for one hash at most.
+// During a flood of sign-ins from many /64s of one /48, a member from another network waits for at
+// most one hash.
 func TestMemberSignsInDuringFloodOfOneCustomer(t *testing.T) {
 	t.Parallel()
-	// the first of the flood may have come before anyone was counted
+	// The first sign-in of the flood may have been admitted before it could be counted.
 	if place := placeInFlood(t, usualWidths); place > 2 {
-		t.Errorf("the member was hashed as number %d of the waiting", place)
+		t.Errorf("the member was admitted as number %d of those who waited", place)
 	}
 }
 
-// The control: counted by /64 alone every try of the flood looks like a first one, and the member
-// waits for all of them. The check above would notice.
+// Check the test: if sign-ins are counted by /64 alone, every try of the flood looks like a first
+// one, and the member waits for all of them.
 func TestFloodCountedByOneWidthKeepsMemberWaiting(t *testing.T) {
 	t.Parallel()
 	if place := placeInFlood(t, usualWidths[:1]); place != flood+1 {
-		t.Errorf("the member was hashed as number %d of the waiting, want the last, %d", place, flood+1)
+		t.Errorf("the member was admitted as number %d of those who waited, want the last, %d", place, flood+1)
 	}
 }
 
 const flood = 30
 
-// placeInFlood has a flood wait for the one place to hash, then the member, and reports as which of
-// them the member is let in.
+// placeInFlood starts a flood of sign-ins that wait for the only free hash, and then the member's
+// sign-in. It returns the member's position in the order of admission.
 func placeInFlood(t *testing.T, widths []width) int {
 	t.Helper()
 	a, _ := withLogin(t)
@@ -63,7 +63,7 @@ func placeInFlood(t *testing.T, widths []width) int {
 		}
 	}
 	for n := range flood {
-		// each in a /56 of its own, too
+		// Each sign-in also comes from another /56.
 		begin(n+1, "flood", "not the password", fmt.Sprintf("2001:db8:aaaa:%x00::1", n))
 	}
 	begin(flood+1, "member", secret, "2001:db8:bbbb:1::1")
@@ -84,7 +84,7 @@ func placeInFlood(t *testing.T, widths []width) int {
 	return place
 }
 
-// A network may not sign in without bound by changing its address within what a customer has.
+// A customer cannot avoid the limit by changing the address within the customer's own network.
 func TestSignInsPerCustomer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Sign-in methods whose proof is checked elsewhere, by a device or by an issuer. Only the owner of
-// each is stored here.
+// A device or an issuer checks the proof of these sign-in methods. Only the owner of each method is
+// stored here.
 
 // Passkeys returns the stored passkeys of a member.
 func (a *Auth) Passkeys(ctx context.Context, member id.ID) ([]string, error) {
@@ -23,8 +23,8 @@ func (a *Auth) AddPasskey(ctx context.Context, actor op.Actor, label string, cre
 	return a.join(ctx, *actor.Member, Passkey, label, proof, credential)
 }
 
-// join adds a sign-in method to a member, unless they leave at this moment: it would stay theirs
-// for good, and open nothing.
+// join adds a sign-in method to a member. It fails if the member was just removed: the method would
+// stay reserved for that member, although nobody could sign in with it.
 func (a *Auth) join(ctx context.Context, member id.ID, kind, identifier, proof string, credential []byte) error {
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
 		_, err := a.KeepUser(ctx, tx, member.String())
@@ -50,8 +50,8 @@ func (a *Auth) UsePasskey(ctx context.Context, credential []byte, proof string) 
 		returning `+wayColumns, credential, proof)
 }
 
-// Vouched returns the member for whom an issuer vouches. An account that was never added here is
-// not enough.
+// Vouched returns the member for whom an issuer vouches. The account at the issuer must have been
+// added with Join before.
 func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (SignIn, error) {
 	e, err := a.admit(ctx, `
 		update login set last_used_at = clock_timestamp() where kind = 'oidc' and identifier = $1

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Passwords that people choose again and again follow few rules: a word or a name, keys that lie
-// side by side, a date, and a digit or two at the end. guessable knows the rules and not a list, so
-// it refuses some millions of passwords instead of ten thousand, and nothing had to be copied.
+// Common passwords follow a few rules: a word or a name, neighboring keys, a date, and a digit or
+// two at the end. guessable applies these rules instead of a list of passwords. So it rejects
+// millions of passwords rather than ten thousand, and the project needs no copied list.
 
-// The cost of the pieces of a password: about half of the guesses that an attacker needs for each,
-// as a power of a hundred. A password that costs less than enough is rejected.
+// The costs of the pieces of a password. To guess a piece of cost n, an attacker needs about 100^n
+// tries. A password that costs less than enough is rejected.
 const (
 	costWord   = 2 // a word, a name, keys side by side
 	costNumber = 2 // up to four digits
@@ -19,8 +19,8 @@ const (
 	enough     = 7
 )
 
-// guessable reports whether a password consists of a few pieces that everybody tries. About are
-// words that belong to the member: the name, the address, the household.
+// guessable reports whether a password consists of a few pieces that everybody tries. The texts in
+// about belong to the member: the name, the email address, the household.
 func guessable(password string, about ...string) bool {
 	s := []rune(strings.ToLower(password))
 	if interleaved(s) {
@@ -36,7 +36,7 @@ func guessable(password string, about ...string) bool {
 // cheapest returns the cost of the cheapest way to compose the password, from the common words and
 // the member's own.
 func cheapest(s []rune, own []string) int {
-	best := make([]int, len(s)+1) // of the first so many characters
+	best := make([]int, len(s)+1) // best[i] is the cost of the first i characters
 	for i := range best {
 		best[i] = i * costSmall // each character by itself, unless something below is cheaper
 	}
@@ -77,7 +77,7 @@ func cheapest(s []rune, own []string) int {
 	return best[len(s)]
 }
 
-// ownWords are the words of texts that belong to the member, whole and in parts.
+// ownWords returns the texts that belong to the member, both complete and split into words.
 func ownWords(about []string) []string {
 	var out []string
 	add := func(w string) {
@@ -97,7 +97,7 @@ func ownWords(about []string) []string {
 	return out
 }
 
-// looks are the letters for which people write other characters.
+// looks maps a character to the letters that people replace with it.
 var looks = map[rune]string{
 	'0': "o", '1': "il", '3': "e", '4': "a", '5': "s", '7': "t", '8': "b", '9': "g",
 	'@': "a", '$': "s", '!': "i", '+': "t",
@@ -127,8 +127,8 @@ func run(s []rune, is func(rune) bool) int {
 // mark reports whether a character is neither a letter nor a digit nor a space.
 func mark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSpace(r) }
 
-// walk returns how many characters from the first on are adjacent on a keyboard or in the alphabet,
-// or the same.
+// walk returns how many characters at the beginning form a chain: each is the same as the one
+// before it, or next to it on a keyboard or in the alphabet.
 func walk(s []rune) int {
 	for i := 1; i < len(s); i++ {
 		if !beside(s[i-1], s[i]) {
@@ -153,8 +153,8 @@ func beside(a, b rune) bool {
 
 func letter(r rune) bool { return 'a' <= r && r <= 'z' }
 
-// neighbors are the keys that touch, on the layouts of most households: rows, and columns that
-// lean.
+// neighbors are pairs of keys that touch on common keyboard layouts, in a row or diagonally between
+// rows.
 var neighbors = func() map[[2]rune]bool {
 	out := map[[2]rune]bool{}
 	join := func(a, b byte) { out[[2]rune{rune(a), rune(b)}], out[[2]rune{rune(b), rune(a)}] = true, true }
@@ -179,8 +179,7 @@ var neighbors = func() map[[2]rune]bool {
 	return out
 }()
 
-// interleaved reports whether every second character is a walk, and those between as well:
-// a1b2c3d4.
+// interleaved reports whether two walks alternate, as in a1b2c3d4.
 func interleaved(s []rune) bool {
 	var even, odd []rune
 	for i, r := range s {
@@ -193,7 +192,8 @@ func interleaved(s []rune) bool {
 	return len(odd) >= 4 && walk(even) == len(even) && walk(odd) == len(odd)
 }
 
-// period is the length of the shortest text of which s is a repetition, the last one perhaps cut.
+// period returns the length of the shortest text that s repeats; the last repetition may be cut
+// off.
 func period(s []rune) int {
 	for n := 1; n <= len(s)/2; n++ {
 		same := true
@@ -232,7 +232,7 @@ func isDate(s []rune) bool {
 	return false
 }
 
-// byLetter are the common words by what they begin with.
+// byLetter holds the common words by their first letter.
 var byLetter = func() map[rune][]string {
 	out := map[rune][]string{}
 	for _, w := range commonWords {
@@ -241,8 +241,8 @@ var byLetter = func() map[rune][]string {
 	return out
 }()
 
-// commonWords are the words that people build passwords from: the words of signing in, of love and
-// of play, names, months, places, brands.
+// commonWords are the words that people build passwords from: words about signing in, love and
+// games, names, months, places, brands.
 var commonWords = strings.Fields(`
 	password passwort passwd pass contrasena motdepasse parola haslo senha login logon signin secret geheim private
 	admin administrator root user guest test tester testing demo default master system server access account change

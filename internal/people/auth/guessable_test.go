@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Passwords that people are known to choose and that are long enough are rejected.
+// Passwords that many people choose are rejected, even if they are long enough.
 func TestCommonPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for p := range strings.FieldsSeq(`
@@ -37,7 +37,7 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 	}
 }
 
-// The rules make far more than the ten thousand that everybody tries first.
+// The rules reject far more passwords than the ten thousand that everybody tries first.
 func TestTheRulesMakeManyPasswords(t *testing.T) {
 	t.Parallel()
 	made := map[string]bool{}
@@ -74,8 +74,9 @@ func TestTheRulesMakeManyPasswords(t *testing.T) {
 	t.Logf("%d common passwords, all refused", len(made))
 }
 
-// A password that is hard to guess is accepted, and one made of the member's own words is not. The
-// same passwords without the member's own words are accepted, so the words make the difference.
+// A password that is hard to guess is accepted, but not one that consists of the member's own
+// words. If these words are not given, similar passwords are accepted, so the words make the
+// difference.
 func TestDecentPasswordsAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{

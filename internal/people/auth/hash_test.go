@@ -2,7 +2,7 @@ package auth
 
 import "testing"
 
-// BenchmarkHash is how long one sign-in occupies a core; 80 to 250 ms are wanted.
+// BenchmarkHash measures how long one sign-in uses a core. The target is 80 to 250 ms.
 func BenchmarkHash(b *testing.B) {
 	h := newHasher()
 	for b.Loop() {

@@ -15,7 +15,7 @@ import (
 )
 
 // An invitation is a link with which a member sets a sign-in method that nobody else knows. It also
-// lets a member back in who has lost theirs.
+// helps a member who has lost all sign-in methods.
 const (
 	inviteLife  = 7 * 24 * time.Hour
 	replaceLife = 15 * time.Minute
@@ -28,13 +28,13 @@ type Invitation struct {
 	QR        string  `json:"qr" screen:"none" doc:"The link as a QR code: a line of 0 (light) and 1 (dark) for each row; empty if the link is too long for one"`
 }
 
-// A NewUser is a member who was just added, with the invitation if one was asked for.
+// A NewUser is a member who was just added, with the invitation if one was requested.
 type NewUser struct {
 	User
 	Invitation *Invitation `json:"invitation,omitempty" db:"-" doc:"With invite: the link to set up a sign-in method, shown only once"`
 }
 
-// AddUser adds a member to the household, and invites them if that is asked for.
+// AddUser adds a member to the household, and creates an invitation if that is requested.
 func (a *Auth) AddUser(ctx context.Context, tx pg.Tx, in CreateUser) (NewUser, error) {
 	u, err := a.CreateUser(ctx, tx, in)
 	if err != nil || !in.Invite {
@@ -45,7 +45,7 @@ func (a *Auth) AddUser(ctx context.Context, tx pg.Tx, in CreateUser) (NewUser, e
 	return NewUser{u, &invitation}, err
 }
 
-// Invite makes an invitation for a member. An earlier one becomes void.
+// Invite creates an invitation for a member. An earlier invitation becomes void.
 func (a *Auth) Invite(ctx context.Context, tx pg.Tx, in UserRef) (Invitation, error) {
 	u, _, err := a.lockUser(ctx, tx, in.ID)
 	if err != nil {
@@ -80,30 +80,30 @@ func (a *Auth) Uninvite(ctx context.Context, tx pg.Tx, in UserRef) (op.Deleted, 
 	return op.Deleted{Deleted: true, ID: u.ID}, err
 }
 
-// voidLinks ends every link with which a sign-in method of the member could be set, because the
-// methods were just changed: an older link must not have the last word.
+// voidLinks voids every link with which a sign-in method of the member could be set. The methods
+// were just changed, and an older link must not overwrite that.
 func voidLinks(ctx context.Context, tx pg.Tx, member id.ID) error {
 	_, err := pg.Exec(ctx, tx, `delete from ticket where member_id = $1 and kind in ('invite', 'replace')`, member)
 	return err
 }
 
-// Replacing makes the link with which a member replaces a password that someone else set, right
-// after they have proven their identity with it.
+// Replacing creates the link with which a member replaces a password that someone else set. The
+// member has just signed in with that password.
 func (a *Auth) Replacing(ctx context.Context, e SignIn) (string, error) {
 	return a.Issue(ctx, ReplaceTicket, Ticket{Member: &e.User.ID}, replaceLife)
 }
 
-// A Joining is what the link of an invitation leads to.
+// A Joining is the data behind a link with which a member sets a sign-in method.
 type Joining struct {
 	User     User
 	Email    string // the address to sign in with; "" if the member has none yet
-	Replaces bool   // it replaces a password that somebody else had set
+	Replaces bool   // the link replaces a password that somebody else set
 
 	kind string
 }
 
-// Joining returns whom a link lets in. Links that are unknown, expired, void and used up are
-// refused in the same words; attempts are counted as sign-ins are.
+// Joining returns the data behind a link. Unknown, expired, void and used links give the same
+// error. Attempts are counted like sign-ins.
 func (a *Auth) Joining(ctx context.Context, secret, address string) (Joining, error) {
 	if err := a.Knock(ctx, InviteTicket, address); err != nil {
 		return Joining{}, err
@@ -111,7 +111,7 @@ func (a *Auth) Joining(ctx context.Context, secret, address string) (Joining, er
 	return a.joining(ctx, a.db, secret)
 }
 
-// StillJoining is Joining in a request whose attempt is counted already.
+// StillJoining is Joining for a request whose attempt has already been counted.
 func (a *Auth) StillJoining(ctx context.Context, secret string) (Joining, error) {
 	return a.joining(ctx, a.db, secret)
 }
@@ -139,8 +139,8 @@ func (a *Auth) joining(ctx context.Context, q pg.Querier, secret string) (Joinin
 	return Joining{User: u, Email: l.Email, Replaces: l.Kind == ReplaceTicket, kind: l.Kind}, err
 }
 
-// JoinWithPassword uses a link up and sets the member's password. The address counts only if the
-// member has none.
+// JoinWithPassword uses the link up and sets the member's password. The email address is only used
+// if the member has none yet.
 func (a *Auth) JoinWithPassword(ctx context.Context, secret, email, password, address string) (SignIn, error) {
 	j, err := a.Joining(ctx, secret, address)
 	if err != nil {
@@ -169,8 +169,8 @@ func (a *Auth) JoinWithPassword(ctx context.Context, secret, email, password, ad
 	}, Password)
 }
 
-// isAnother rejects the password that the member was given, because the person who set it would
-// still know it.
+// isAnother rejects the current password if someone else set it, because that person would still
+// know it.
 func (a *Auth) isAnother(ctx context.Context, j Joining, newPassword string) error {
 	if !j.Replaces {
 		return nil
@@ -190,7 +190,8 @@ func (a *Auth) isAnother(ctx context.Context, j Joining, newPassword string) err
 	return err
 }
 
-// JoinWithPasskey uses a link up and adds a passkey. A password that somebody else had set goes.
+// JoinWithPasskey uses the link up and adds a passkey. It removes a password that somebody else
+// set.
 func (a *Auth) JoinWithPasskey(ctx context.Context, secret, label string, credential []byte, proof string,
 	address string,
 ) (SignIn, error) {
@@ -207,14 +208,13 @@ func (a *Auth) JoinWithPasskey(ctx context.Context, secret, label string, creden
 	}, Passkey)
 }
 
-// redeem uses the link up and sets the sign-in method, both or neither: of any number who do so at
-// once the database lets one through. Sessions of the member end.
+// redeem uses the link up and sets the sign-in method, both or neither. If several callers use the
+// link at once, one succeeds. The member's sessions end.
 func (a *Auth) redeem(ctx context.Context, j Joining, secret string, set func(pg.Tx) error, by string) (SignIn,
 	error,
 ) {
 	err := a.db.InTx(ctx, func(tx pg.Tx) error {
-		// The member is locked first, as in every change of sign-in methods. Another order could
-		// end in a deadlock.
+		// The member is locked first, as in every change of sign-in methods, to avoid deadlocks.
 		if _, _, err := a.lockUser(ctx, tx, j.User.ID.String()); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				err = usedUp(InviteTicket)

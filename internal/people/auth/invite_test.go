@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// invited is a household with a member who was invited, and the secret of the link.
+// invited creates a household with an invited member, and returns the secret of the link.
 func invited(t *testing.T) (*Auth, User, string) {
 	t.Helper()
 	a, _ := withLogin(t)
@@ -28,8 +28,8 @@ func invited(t *testing.T) (*Auth, User, string) {
 	return a, u.User, secret
 }
 
-// Of a thousand who redeem one invitation at once, one sets the password. The control decides by
-// looking first, and lets many through.
+// Of a thousand callers that use one invitation at once, one sets the password. In the comparison,
+// a check before the write lets many callers through.
 func TestOneRedemption(t *testing.T) {
 	t.Parallel()
 	a, u, link := invited(t)
@@ -55,7 +55,7 @@ func TestOneRedemption(t *testing.T) {
 	if looked.Load() < 2 {
 		t.Errorf("the control lets %d through, so this shows nothing", looked.Load())
 	}
-	// With passkeys, so that nobody waits for a hash and all meet at the database.
+	// Use passkeys, so that no caller waits for a hash and all of them meet at the database.
 	at(func(n int) {
 		switch e, err := a.JoinWithPasskey(t.Context(), link, "phone", fmt.Append(nil, "credential ", n), "{}", "192.0.2.1"); {
 		case err == nil && e.User.ID == u.ID:
@@ -71,7 +71,7 @@ func TestOneRedemption(t *testing.T) {
 	}
 }
 
-// Links that are unknown, expired, void, used up, or of a member who left are refused alike.
+// Unknown, expired, void and used links, and links of removed members, give the same error.
 func TestLinksThatOpenNothing(t *testing.T) {
 	t.Parallel()
 	const chosen = "a sentence of my own"
@@ -160,13 +160,13 @@ func TestLinksThatOpenNothing(t *testing.T) {
 			}
 		})
 	}
-	a, u, link := invited(t) // the control: as it was made, it works
+	a, u, link := invited(t) // the unchanged link works
 	if e, err := a.JoinWithPassword(t.Context(), link, "", chosen, "192.0.2.1"); err != nil || e.User.ID != u.ID {
 		t.Errorf("a good link: %v", err)
 	}
 }
 
-// A password that somebody else set opens nothing but its replacement, which must be another.
+// A password that somebody else set can only be replaced, by another password.
 func TestForeignPasswordIsReplaced(t *testing.T) {
 	t.Parallel()
 	a, _ := withLogin(t)

@@ -30,12 +30,12 @@ type Key struct {
 	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt       *pg.Time `json:"expires_at" db:"expires_at"`
 	RevokedAt       *pg.Time `json:"revoked_at" db:"revoked_at"`
-	// Record and WritesLeft are read from the journal where they are shown.
+	// Record and WritesLeft are read from the journal for the responses that show them.
 	Record     *trackrecord.Record `json:"record,omitempty" db:"-" doc:"Track record of an agent's decisions; only in the list"`
 	WritesLeft *int64              `json:"writes_left_today,omitempty" db:"-" doc:"Transactions it may still change today; only in GET /keys/me, absent without a limit"`
 }
 
-// A NewKey is a Key with the key itself, the only time it can be read.
+// A NewKey is a Key with the key itself. The key is shown only this once.
 type NewKey struct {
 	Key
 	Secret string `json:"key" db:"-" doc:"The key itself, shown only once" example:"coffer_4f8Kq2Lz…"`
@@ -56,11 +56,11 @@ type CreateKey struct {
 	Only            []string `json:"only,omitempty" enum:"add" maxItems:"1" doc:"add limits the key to POST /transactions and the names of accounts and payees, for a phone's shortcuts. It requires full_access"`
 }
 
-// Administer lets an agent's key do what is otherwise reserved for people.
+// Administer lets an agent's key use operations that are otherwise reserved for people.
 const Administer = "administer"
 
-// checkMay rejects rights that a key cannot be given. An agent with admin rights cannot pass them
-// on: only people decide who has them.
+// checkMay rejects rights that a key cannot have. An agent with admin rights cannot pass them on,
+// because only people decide who has them.
 func checkMay(ctx context.Context, in CreateKey) error {
 	switch {
 	case len(in.May) == 0:
@@ -69,7 +69,7 @@ func checkMay(ctx context.Context, in CreateKey) error {
 		return errs.New(errs.Forbidden,
 			"agents can't create a key that can administer; ask a member of the household")
 	case op.ActorOf(ctx).Key != nil:
-		// A key can be anywhere, and nobody can prove with it who they are.
+		// Anyone can hold a key, and a key does not prove a person's identity.
 		return errs.New(errs.Forbidden,
 			"an API key can't create a key that can administer: sign in to the web app and create it there, "+
 				"or run coffer key create on the server")
@@ -94,8 +94,8 @@ func checkOnly(in CreateKey) error {
 
 const agentWritesPerDay = 2000
 
-// Create creates a key and returns it once. It belongs to the member who creates it: it ends with
-// the member and is limited by the member's role.
+// Create creates a key and returns it once. The key belongs to the member who creates it: it ends
+// when the member is removed, and the member's role limits it.
 func (a *Auth) Create(ctx context.Context, tx pg.Tx, in CreateKey) (NewKey, error) {
 	if err := cmp.Or(checkMay(ctx, in), checkOnly(in)); err != nil {
 		return NewKey{}, err
@@ -149,7 +149,7 @@ func (a *Auth) Me(ctx context.Context, q pg.Querier, _ op.None) (Key, error) {
 	return k, err
 }
 
-// KeyRef names a key.
+// KeyRef identifies a key.
 type KeyRef struct {
 	ID string `json:"id" doc:"The key's UUID or short id (not the key itself)" minLength:"1"`
 }
@@ -173,7 +173,7 @@ func (a *Auth) lock(ctx context.Context, tx pg.Tx, ref string) (Key, error) {
 
 func noKey(err error) error { return pg.Found(err, "API key", "{key.list} lists them") }
 
-// ListKeys asks for a page of keys.
+// ListKeys is the request for a page of keys.
 type ListKeys struct {
 	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
@@ -214,8 +214,8 @@ func (a *Auth) List(ctx context.Context, q pg.Querier, in ListKeys) (Keys, error
 	return Keys{rows, next, next != ""}, err
 }
 
-// PatchKey changes what may change about a key. The scope may not: a key that was handed out keeps
-// its rights.
+// PatchKey is the input of Patch. The scope cannot be changed, because a key that was handed out
+// keeps its rights.
 type PatchKey struct {
 	ID              string           `json:"id" doc:"The key's UUID or short id" minLength:"1"`
 	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
@@ -276,7 +276,7 @@ func (a *Auth) GiveBack(ctx context.Context, presented string) error {
 	return err
 }
 
-// Any reports whether the household has ever had an API key or has a login. If not, it still has to
+// Any reports whether the household has a login or has ever had an API key. If not, it still has to
 // be set up.
 func (a *Auth) Any(ctx context.Context) (bool, error) {
 	return pg.Value[bool](ctx, a.db, `select exists (select from token where kind = 'api_key')

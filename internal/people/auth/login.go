@@ -36,8 +36,8 @@ const loginColumns = `id, short_id, member_id, kind, identifier, last_used_at, c
 // MinPassword is the minimum length of a password.
 const MinPassword = 10
 
-// SignIn returns the member with this password. An unknown address costs the same work as a known
-// one, and the error is the same.
+// SignIn returns the member with this password. For an unknown address it does the same work and
+// returns the same error as for a wrong password.
 func (a *Auth) SignIn(ctx context.Context, identifier, password, address string) (SignIn, error) {
 	tries, err := a.try(ctx, "", address)
 	if err != nil {
@@ -70,8 +70,9 @@ func (a *Auth) SignIn(ctx context.Context, identifier, password, address string)
 	if err := a.forgive(ctx, bucket); err != nil {
 		return SignIn{}, err
 	}
-	// Hashing takes a while: a password that was changed meanwhile must not come back, and a caller
-	// who knew only the old password comes too late.
+	// Hashing takes a while, and the password may have changed meanwhile. The condition on
+	// updated_at keeps the old password from being stored again, and rejects a caller who knew only
+	// that.
 	e, err := a.admit(ctx, `
 		update login set last_used_at = clock_timestamp(), proof = $3 where id = $1 and updated_at = $2
 		returning `+wayColumns, stored.ID, stored.UpdatedAt, stored.Proof)
@@ -81,15 +82,15 @@ func (a *Auth) SignIn(ctx context.Context, identifier, password, address string)
 	return e, err
 }
 
-// A password is a login with the proof that an entered password is compared with.
+// A password is a login with the stored proof that an entered password is checked with.
 type password struct {
 	ID        id.ID   `db:"id"`
 	Proof     string  `db:"proof"`
 	UpdatedAt pg.Time `db:"updated_at"`
 }
 
-// passwordOf returns the password of this address. For an unknown address it returns one that
-// nothing fits.
+// passwordOf returns the password of this address. For an unknown address it returns a proof that
+// no password matches.
 func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, known bool, err error) {
 	err = pg.ErrNoRow
 	if checkEmail("email", identifier) == nil {
@@ -108,13 +109,13 @@ func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, k
 type SignIn struct {
 	User User
 	By   string        // the kind of the sign-in method; "" for none
-	Ago  time.Duration // since they proved it; negative if unknown
+	Ago  time.Duration // the time since the proof; negative if unknown
 
-	// MustReplace is true if someone else chose the password: it opens no session, and only lets
-	// the member choose a new one (Replacing).
+	// MustReplace is true if someone else chose the password. Such a sign-in opens no session, and
+	// only lets the member choose a new password (see Replacing).
 	MustReplace bool
 
-	Plain bool // over plain HTTP: the session has no rights of an admin
+	Plain bool // over plain HTTP: the session has no admin rights
 
 	login id.ID
 	as    pg.Time // when the sign-in method was last changed
@@ -123,7 +124,7 @@ type SignIn struct {
 // wayColumns are the columns that statements for admit return.
 const wayColumns = `id, member_id, kind, updated_at, must_replace`
 
-// admit returns the member of the login that the statement returns.
+// admit returns the member whose login the statement returns.
 func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, error) {
 	type way struct {
 		ID        id.ID   `db:"id"`
@@ -144,15 +145,14 @@ func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, erro
 	return SignIn{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt, MustReplace: l.Replace}, err
 }
 
-// ListLogins asks for a member's sign-in methods.
+// ListLogins is the request for a page of a member's sign-in methods.
 type ListLogins struct {
 	UserID string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
-// ofMember reads a page of what is a member's: the rows after a place, as the list's own query
-// reads them.
+// ofMember returns a page of a list of one member's records, which read returns.
 func ofMember[T any](ctx context.Context, a *Auth, q pg.Querier, in ListLogins, list string,
 	read func(member id.ID, after *string, limit int) ([]T, error), key func(T) id.ID) (rows []T, next string,
 	err error,
@@ -223,8 +223,8 @@ type CreateLogin struct {
 	Password   *string `json:"password,omitempty" minLength:"10" maxLength:"200" doc:"The password, at least 10 characters; only for kind password. The member must replace it at the first sign-in"`
 }
 
-// chosen hashes the password that the call brings, before any transaction: it takes longer than one
-// should.
+// chosen hashes the new password before the transaction begins, because hashing takes longer than a
+// transaction should.
 func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string, error) {
 	u, err := a.User(ctx, q, UserRef{in.UserID})
 	if err != nil {
@@ -247,7 +247,7 @@ func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string
 	return a.NewPassword(ctx, *in.Password, u.about(in.Identifier)...)
 }
 
-// about returns words that a password of the member must not be made of.
+// about returns texts that belong to the member. A password must not consist of them.
 func (u User) about(identifier *string) []string {
 	about := []string{u.Name}
 	for _, address := range []*string{u.Email, identifier} {
@@ -258,8 +258,8 @@ func (u User) about(identifier *string) []string {
 	return about
 }
 
-// NewPassword returns the hash of a new password, if the password is acceptable. About is what the
-// member is called and signs in with.
+// NewPassword returns the hash of a new password, if the password is acceptable. about holds the
+// member's name and other texts that the password must not consist of.
 func (a *Auth) NewPassword(ctx context.Context, password string, about ...string) (string, error) {
 	if utf8.RuneCountInString(password) < MinPassword {
 		return "", errs.Field("password", "length",
@@ -398,7 +398,7 @@ func (a *Auth) PatchLogin(ctx context.Context, tx pg.Tx, in PatchLogin, proof st
 	return l, a.endSessions(ctx, tx, l.UserID, op.ActorOf(ctx).Session)
 }
 
-// endSessions ends a member's sessions but one.
+// endSessions ends all sessions of a member except one.
 func (a *Auth) endSessions(ctx context.Context, tx pg.Tx, member id.ID, but *id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		update token set revoked_at = clock_timestamp(), updated_at = clock_timestamp()
@@ -406,7 +406,7 @@ func (a *Auth) endSessions(ctx context.Context, tx pg.Tx, member id.ID, but *id.
 	return err
 }
 
-// LoginRef names a sign-in method.
+// LoginRef identifies a sign-in method.
 type LoginRef struct {
 	UserID  string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	LoginID string `json:"login_id" minLength:"1" doc:"The login's UUID or short id"`

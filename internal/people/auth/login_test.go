@@ -17,12 +17,12 @@ import (
 
 const secret = "correct horse battery staple"
 
-// withLogin is a household in which one member has a password that is cheap to check.
+// withLogin creates a household with a member whose password is cheap to check.
 func withLogin(t *testing.T) (*Auth, User) {
 	t.Helper()
 	db := pgtest.New(t)
 	a := New(db)
-	a.passwords = newHasher() // not the one that all households of the process share
+	a.passwords = newHasher() // not the hasher that all households of the process share
 	a.passwords.cost = cost{memory: 64, passes: 1}
 	u, err := in(t, db, a.CreateUser, CreateUser{Name: "Robin", Email: new("robin@example.com"), Role: "admin"})
 	if err != nil {
@@ -45,7 +45,7 @@ func withLogin(t *testing.T) (*Auth, User) {
 	return a, u
 }
 
-// A known and an unknown member cost one hash each, and are refused with the same words.
+// A known and an unknown member cost one hash each, and get the same error.
 func TestOneHashForKnownAndUnknown(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
@@ -65,7 +65,7 @@ func TestOneHashForKnownAndUnknown(t *testing.T) {
 	if n, err := hashes("robin@example.com", secret, "192.0.2.3"); n != 1 || err != nil {
 		t.Errorf("the right password: %d hashes, %v", n, err)
 	}
-	// A stronger setting is taken over when someone signs in.
+	// If the cost was raised, the password is hashed again at the next sign-in.
 	a.passwords.cost.passes = 2
 	if n, err := hashes("robin@example.com", secret, "192.0.2.3"); n != 2 || err != nil {
 		t.Errorf("the first time after the setting changed: %d hashes, %v", n, err)
@@ -104,7 +104,7 @@ func TestUsualCost(t *testing.T) {
 	}
 }
 
-// A guesser is slowed down; the member, from another address, is not. The control shows that the
+// A guesser is slowed down, but the member at another address is not. The test also checks that the
 // guesser really waits.
 func TestThrottlingLocksNobodyOut(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestThrottlingLocksNobodyOut(t *testing.T) {
 	if err != nil || got.User.ID != u.ID {
 		t.Errorf("the member cannot get in: %v", err)
 	}
-	// The wait doubles, and ends at a quarter of an hour.
+	// The wait doubles, up to a quarter of an hour.
 	bucket := pair("robin@example.com", "198.51.100.7")
 	for range 40 {
 		if err := a.failed(t.Context(), bucket); err != nil {
@@ -160,7 +160,7 @@ func TestSignInsPerAddress(t *testing.T) {
 	limited := 0
 	for n := range 24 {
 		server := []*Auth{a, other}[n%2]
-		// one customer's network
+		// The network of one customer.
 		_, err := server.SignIn(t.Context(), fmt.Sprint(n, "@example.com"), "whatever it is",
 			fmt.Sprintf("2001:db8:0:1::%x", n))
 		if errs.Is(err, errs.RateLimited) {
@@ -171,7 +171,7 @@ func TestSignInsPerAddress(t *testing.T) {
 		t.Errorf("%d of 24 were limited, want 14", limited)
 	}
 	if _, err := a.SignIn(t.Context(), "robin@example.com", secret, "2001:db8:0:2::1"); err != nil {
-		t.Errorf("the neighbour: %v", err)
+		t.Errorf("the neighbor: %v", err)
 	}
 	if _, err := pg.Exec(t.Context(), a.db, `update attempt set expires_at = now() - interval '1 second'`); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestSignInsPerAddress(t *testing.T) {
 	}
 }
 
-// Hashes never run more at once than allowed, and who tried least goes first.
+// No more hashes run at once than allowed, and the caller with the fewest tries goes first.
 func TestQueueOfHashes(t *testing.T) {
 	t.Parallel()
 	h := &hasher{cost: cost{memory: 64, passes: 1}, free: 1}
@@ -230,7 +230,7 @@ func TestSessions(t *testing.T) {
 	if _, err := a.Key(t.Context(), text); !errs.Is(err, errs.InvalidAPIKey) {
 		t.Errorf("a session passes as a key: %v", err)
 	}
-	// A role holds from the next request on.
+	// A changed role applies from the next request on.
 	if _, err := in(t, a.db, a.PatchUser, PatchUser{ID: "00000001", Name: new("House")}); err != nil {
 		t.Fatal(err)
 	}
@@ -249,11 +249,11 @@ func TestSessions(t *testing.T) {
 	dump, err := pg.Value[int](t.Context(), a.db, `select count(*)::integer from token t
 		where t::text like '%' || $1 || '%'`, text)
 	if err != nil || dump != 0 {
-		t.Errorf("the session's text stands in the database: %d, %v", dump, err)
+		t.Errorf("the session's text is in the database: %d, %v", dump, err)
 	}
 }
 
-// A new password ends the sessions that the old one opened, but the one that changed it.
+// A new password ends the sessions that the old one opened, except the session that changed it.
 func TestNewPasswordEndsSessions(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
@@ -300,7 +300,7 @@ func TestNewPasswordEndsSessions(t *testing.T) {
 	}
 }
 
-// changePassword gives a member another password, as an admin does.
+// changePassword changes a member's password, as an admin does.
 func changePassword(t *testing.T, a *Auth, u User, proof string) {
 	t.Helper()
 	login, err := pg.Value[string](t.Context(), a.db, `select short_id from login
@@ -333,7 +333,7 @@ func TestPasswordChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.passwords.free = 1
-	if err := a.passwords.enter(t.Context(), 0); err != nil { // the sign-in has read the password that holds, and waits
+	if err := a.passwords.enter(t.Context(), 0); err != nil { // the sign-in has read the current password, and waits
 		t.Fatal(err)
 	}
 	late := make(chan error, 1)
@@ -379,7 +379,7 @@ func TestStrangeAddresses(t *testing.T) {
 	}
 }
 
-// The memory of uses does not grow with every token that ever existed.
+// The record of used tokens does not grow with every token that ever existed.
 func TestUsesAreForgotten(t *testing.T) {
 	t.Parallel()
 	a := New(pgtest.New(t))
@@ -394,8 +394,8 @@ func TestUsesAreForgotten(t *testing.T) {
 	}
 }
 
-// A member who has left gets no new sign-in method, not even one that was begun before: it would
-// stay taken.
+// A member who was removed gets no new sign-in method, not even one that was started before.
+// Otherwise the method would stay reserved.
 func TestNobodyJoinsAfterLeaving(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)

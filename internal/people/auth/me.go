@@ -8,7 +8,7 @@ import (
 )
 
 // myOps are the ops on the signed-in member's own records, for every role. They require only
-// read_only, because a viewer too must be able to end what was let in.
+// read_only, because a viewer must also be able to end sessions and revoke assistants.
 func (a *Auth) myOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
@@ -38,28 +38,28 @@ func (a *Auth) myOps() []*op.Op {
 	}
 }
 
-// ListOwn asks for a page of the member's own records.
+// ListOwn is the request for a page of the member's own records.
 type ListOwn struct {
 	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
-// of returns the same page of the signed-in member, as the ops for admins ask for it.
+// of returns the request that the ops for admins use for the same page of the signed-in member.
 func (in ListOwn) of(ctx context.Context) ListLogins {
 	return ListLogins{UserID: op.ActorOf(ctx).Member.String(), Cursor: in.Cursor, Limit: in.Limit}
 }
 
-// OwnLogin names a sign-in method of the caller.
+// OwnLogin identifies a sign-in method of the caller.
 type OwnLogin struct {
 	LoginID string `json:"login_id" minLength:"1" doc:"The sign-in method's UUID or short id"`
 }
 
-// OwnSession names a session of the caller.
+// OwnSession identifies a session of the caller.
 type OwnSession struct {
 	SessionID string `json:"session_id" minLength:"1" doc:"The session's UUID or short id"`
 }
 
-// OwnAssistant names an assistant that the caller allowed.
+// OwnAssistant identifies an assistant that the caller allowed.
 type OwnAssistant struct {
 	AssistantID string `json:"assistant_id" minLength:"1" doc:"The assistant's UUID or short id"`
 }

@@ -19,7 +19,7 @@ type User struct {
 	HasLogin  bool    `json:"has_login" db:"has_login" doc:"Whether the member has a sign-in method"`
 	CreatedAt pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
-	// InvitedUntil is absent without an invitation that can still be used.
+	// InvitedUntil is absent if there is no valid invitation.
 	InvitedUntil *pg.Time `json:"invited_until,omitempty" db:"invited_until" doc:"Expiry of the member's invitation; absent if there is none"`
 }
 
@@ -33,7 +33,7 @@ func (a *Auth) Users(ctx context.Context, q pg.Querier, _ op.None) ([]User, erro
 	return pg.All[User](ctx, q, `select `+userColumns+` from member where deleted_at is null order by id`)
 }
 
-// A UserRef names a member.
+// A UserRef identifies a member.
 type UserRef struct {
 	ID string `json:"id" minLength:"1" doc:"The member's UUID or short id"`
 }
@@ -46,23 +46,22 @@ func (a *Auth) User(ctx context.Context, q pg.Querier, in UserRef) (User, error)
 
 const listsUsers = "{user.list} lists them"
 
-// FindUser returns the member with this UUID or short id, or pg.ErrNoRow, for callers who know what
-// the reference means.
+// FindUser returns the member with this UUID or short id, or pg.ErrNoRow. It is for callers that
+// return their own error.
 func (a *Auth) FindUser(ctx context.Context, q pg.Querier, ref string) (User, error) {
 	return pg.One[User](ctx, q, `select `+userColumns+` from member where deleted_at is null
 		and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
 }
 
-// KeepUser is FindUser with a lock: nobody can change or remove the member until the transaction
-// ends. It is for callers that add something to the member.
+// KeepUser is FindUser with a lock that keeps the member from being changed or removed until the
+// transaction ends. It is for callers that add something to the member.
 func (a *Auth) KeepUser(ctx context.Context, tx pg.Tx, ref string) (User, error) {
 	return pg.One[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null
 		and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
 }
 
-// lockUser is User for callers that may change the member. Nobody else can change the member or any
-// admin until the transaction ends, because whether a member is the last admin depends on all of
-// them.
+// lockUser is User for callers that may change the member. Until the transaction ends, nobody else
+// can change the member or any admin: whether the member is the last admin depends on all admins.
 func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, lastAdmin bool, err error) {
 	u, err = a.User(ctx, tx, UserRef{ref})
 	if err != nil {
@@ -82,13 +81,13 @@ func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, last
 			u, found = r, true
 		}
 	}
-	if !found { // removed while we waited
+	if !found { // removed during the wait for the lock
 		return User{}, false, pg.Found(pg.ErrNoRow, "user", listsUsers)
 	}
 	if u.Role != op.RoleAdmin || admins == 1 {
 		return u, u.Role == op.RoleAdmin, nil
 	}
-	// Where admins sign in at all, one of those who can must stay.
+	// If any admin can sign in, at least one such admin must remain.
 	lastAdmin, err = pg.Value[bool](ctx, tx, `
 		select exists (select from login where member_id = $1)
 			and not exists (select from login l join member m on m.id = l.member_id
@@ -101,7 +100,7 @@ type CreateUser struct {
 	Name  string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Robin"`
 	Email *string `json:"email,omitempty" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an email address" format:"line" example:"robin@example.com"`
 	Role  string  `json:"role,omitempty" enum:"admin,member,viewer" default:"member"`
-	// Invite asks for an invitation beside the member.
+	// Invite requests an invitation in addition to the member.
 	Invite bool `json:"invite,omitempty" doc:"Also create an invitation: a link, valid for seven days, to set up a sign-in method"`
 }
 

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// in runs a writing use case in a transaction of its own.
+// in runs a writing use case in its own transaction.
 func in[In, Out any](t *testing.T, db *pg.DB, f func(context.Context, pg.Tx, In) (Out, error), input In) (Out, error) {
 	t.Helper()
 	var out Out
@@ -103,7 +103,8 @@ func TestTheLastAdminStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both step down at once, the second while the first has not committed: one of them must stay.
+	// Both admins step down at once, the second before the first has committed. One admin must
+	// stay.
 	other := make(chan error, 1)
 	err = db.InTx(t.Context(), func(tx pg.Tx) error {
 		if _, err := a.PatchUser(t.Context(), tx, PatchUser{ID: seed, Role: new("member")}); err != nil {

@@ -2,8 +2,8 @@ package auth
 
 import "coffer/internal/platform/op"
 
-// Ops is auth's menu. It has no tools for keys, because agents must not manage them. Deleting a
-// user belongs to feed, which sees what a user owns.
+// Ops returns the operations of auth. There are no tools for keys, because agents must not manage
+// them. Deleting a user is an operation of package archive, which knows what a user owns.
 func (a *Auth) Ops() []*op.Op {
 	return append(append(a.myOps(), a.calendarOps()...),
 		op.Reading(op.Spec{

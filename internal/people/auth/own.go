@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Operations that all members may use on their own account, whatever their role.
+// Operations that all members may use on their own account, regardless of their role.
 
 // A Home is what a member sees of their own account.
 type Home struct {
@@ -19,7 +19,7 @@ type Home struct {
 	Sessions []Session
 
 	Codes     int  // recovery codes that are left
-	Recovered bool // the member has just come in with one, so that they need not know the password
+	Recovered bool // the member just signed in with a recovery code, and need not know the current password
 }
 
 // Home returns the account of the signed-in member.
@@ -45,8 +45,8 @@ func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
 	return Home{u, s, logins.Logins, sessions.Sessions, codes, recovered}, err
 }
 
-// recovered reports whether the member has just signed in with a recovery code: for the last
-// minutes that is proof enough to choose another password.
+// recovered reports whether the member has just signed in with a recovery code. Within ProofLife
+// the member may then choose another password without the current one.
 func (a *Auth) recovered(ctx context.Context, actor op.Actor) (bool, error) {
 	by, err := pg.Value[bool](ctx, a.db, `select coalesce(proved_by = 'recovery', false) from token
 		where id = $1`, actor.Session)

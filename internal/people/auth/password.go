@@ -18,22 +18,22 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// A cost is what one hash takes: memory in KiB and passes over it.
+// A cost is the effort of one hash: memory in KiB and passes over it.
 type cost struct{ memory, passes uint32 }
 
-// usual takes 80 to 250 ms on today's machines: much for who guesses, little for who signs in once
-// a day.
+// usual takes 80 to 250 ms on today's machines. That is slow for someone who guesses, and fast for
+// someone who signs in once a day.
 var usual = cost{memory: 46 << 10, passes: 2}
 
 const (
 	saltBytes = 16
 	hashBytes = 32
-	patience  = 5 * time.Second // how long a sign-in waits for a place
+	patience  = 5 * time.Second // how long a sign-in waits in the queue
 )
 
-// A hasher hashes passwords. It limits the number at a time, so memory stays bounded and a core is
-// left for everyone else. Callers with fewer tries wait less, so a flood from many addresses cannot
-// keep out a member at another address.
+// A hasher hashes passwords. It limits how many are hashed at a time, so that memory stays bounded
+// and a core is left for other work. Callers with fewer tries go first, so a flood of sign-ins from
+// many addresses cannot lock out a member at another address.
 type hasher struct {
 	cost  cost
 	count atomic.Int64 // hashes made
@@ -48,7 +48,7 @@ func newHasher() *hasher {
 	return &hasher{cost: usual, free: max(1, min(2, runtime.GOMAXPROCS(0)/2))}
 }
 
-// hash makes the PHC string of a password that someone chose.
+// hash returns the PHC string of a new password.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
@@ -56,15 +56,15 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return phc(h.cost, salt, key), err
 }
 
-// nobody returns a PHC string that no password fits, so a sign-in takes as long for an unknown
-// member as for a known one.
+// nobody returns a PHC string that no password matches. With it, a sign-in takes as long for an
+// unknown member as for a known one.
 func (h *hasher) nobody() string {
 	random := make([]byte, saltBytes+hashBytes)
 	_, _ = rand.Read(random)
 	return phc(h.cost, random[:saltBytes], random[saltBytes:])
 }
 
-// check reports whether the password is the one behind the PHC string, and whether that should be
+// check reports whether the password matches the PHC string, and whether the password should be
 // hashed again because the usual cost has changed.
 func (h *hasher) check(ctx context.Context, stored, password string, tries int) (ok, stale bool, err error) {
 	c, salt, want, err := parsePHC(stored)
@@ -83,8 +83,8 @@ func (h *hasher) derive(ctx context.Context, password string, salt []byte, c cos
 		return nil, err
 	}
 	defer h.leave()
-	// A hash leaves more garbage than all other memory of the server. Without this call the
-	// collector would let it double.
+	// A hash leaves more garbage than all other memory of the server. Without this call the memory
+	// would double before the collector runs.
 	defer runtime.GC()
 	h.count.Add(1)
 	return argon2.IDKey([]byte(password), salt, c.passes, c.memory, 1, hashBytes), nil
@@ -109,13 +109,13 @@ func parsePHC(s string) (c cost, salt, key []byte, err error) {
 	}
 	if err != nil || version != argon2.Version || len(key) != hashBytes || c.memory > 1<<20 || c.passes == 0 ||
 		c.passes > 16 {
-		// which is not shown, nor a part of it
+		// The error contains no part of the stored hash.
 		return cost{}, nil, nil, errors.New("a stored password hash can't be read")
 	}
 	return c, salt, key, nil
 }
 
-// A turn is someone who waits to be hashed.
+// A turn is a waiting call of enter.
 type turn struct {
 	tries   int
 	arrived int64
@@ -123,7 +123,7 @@ type turn struct {
 	place   int
 }
 
-// enter waits for a place.
+// enter waits until a password may be hashed.
 func (h *hasher) enter(ctx context.Context, tries int) error {
 	h.mu.Lock()
 	if h.free > 0 {
@@ -145,7 +145,7 @@ func (h *hasher) enter(ctx context.Context, tries int) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t.place < 0 { // the place came at the last moment; the next one takes it
+	if t.place < 0 { // the turn came at the last moment; pass it to the next one
 		h.next()
 		return errs.New(errs.RateLimited, "too many people are signing in at once; try again in a moment").Later(
 			patience)
@@ -160,7 +160,7 @@ func (h *hasher) leave() {
 	h.next()
 }
 
-// next gives a free place to the first in the queue.
+// next gives the free turn to the first in the queue.
 func (h *hasher) next() {
 	if len(h.waiting) == 0 {
 		h.free++
@@ -169,7 +169,7 @@ func (h *hasher) next() {
 	close(heap.Pop(&h.waiting).(*turn).ready) //nolint:forcetypeassert // the heap holds turns
 }
 
-// A queue has in front who tried least, and of those who came first.
+// A queue is ordered by the number of tries, then by arrival.
 type queue []*turn
 
 func (q queue) Len() int { return len(q) }

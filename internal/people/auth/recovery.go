@@ -13,19 +13,19 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Recovery is the sign-in method of a member who has lost all others: ten codes on paper, each
-// valid once. They are stored as tokens, not logins: they are not for daily use, and the last login
-// counts as the last even while there are codes.
+// Recovery is the sign-in method of a member who has lost all other methods: ten codes on paper,
+// each valid once. They are stored as tokens, not as logins, because they are not for daily use. A
+// member's last login therefore counts as the last sign-in method even if the member has codes.
 const Recovery = "recovery"
 
 const (
 	recoveryCodes   = 10
-	recoveryLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // none that is taken for another; 32 of them, five bits each
+	recoveryLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // 32 characters, five bits each, without those that look alike
 	recoveryLength  = 16                                 // 80 bits
 )
 
-// NewCodes creates ten codes for the signed-in member, which replace the earlier ones, and returns
-// them once.
+// NewCodes creates ten codes for the signed-in member and returns them, which is the only time that
+// they are shown. They replace the earlier codes.
 func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 	if err := op.Proven(actor); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 		hashes[i] = codeHash(codes[i])
 	}
 	err := a.db.InTx(ctx, func(tx pg.Tx) error {
-		// A concurrent call that creates codes comes after this one, and ends these codes.
+		// The lock makes concurrent calls wait. The next call replaces these codes.
 		if _, _, err := a.lockUser(ctx, tx, actor.Member.String()); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if !other { // codes end with the last sign-in method, and there would be nothing left for them to end with
+		if !other { // codes are removed with the last sign-in method, so a member without one must not get codes
 			return errs.New(errs.Conflict,
 				"recovery codes need another sign-in method, and you have none; ask an admin for a password first")
 		}
@@ -68,7 +68,7 @@ func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 	return codes, err
 }
 
-// newCode is a code as a person writes it down.
+// newCode returns a new code in the form that a person writes down.
 func newCode() string {
 	random := make([]byte, recoveryLength)
 	_, _ = rand.Read(random) // never fails
@@ -130,16 +130,16 @@ func (a *Auth) Recover(ctx context.Context, presented, address string) (SignIn, 
 	return SignIn{User: u, By: Recovery, login: used.ID}, err
 }
 
-// endCodes ends a member's recovery codes. They are deleted and not revoked, so that a code that
-// somebody is just signing in with ends too (see stands).
+// endCodes ends a member's recovery codes. It deletes them instead of revoking them, so that it
+// also ends a sign-in with a code that is in progress (see stands).
 func endCodes(ctx context.Context, tx pg.Tx, member id.ID) error {
 	_, err := pg.Exec(ctx, tx, `delete from token where member_id = $1 and kind = 'recovery'`, member)
 	return err
 }
 
-// endCodesUnlessOwn ends a member's recovery codes when somebody else takes the account into their
-// hands, or when no other sign-in method is left. A member who changes their own password keeps
-// them.
+// endCodesUnlessOwn ends a member's recovery codes if somebody else changes the member's sign-in
+// methods, or if no other sign-in method is left. A member who changes their own password keeps the
+// codes.
 func endCodesUnlessOwn(ctx context.Context, tx pg.Tx, member id.ID) error {
 	left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, member)
 	if err != nil || left && ownSession(ctx, member) {
@@ -148,12 +148,12 @@ func endCodesUnlessOwn(ctx context.Context, tx pg.Tx, member id.ID) error {
 	return endCodes(ctx, tx, member)
 }
 
-// CodesRef names the member whose recovery codes are meant.
+// CodesRef identifies the member who owns the recovery codes.
 type CodesRef struct {
 	UserID string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 }
 
-// DropCodes removes all recovery codes of a member, if there are any.
+// DropCodes removes all recovery codes of a member.
 func (a *Auth) DropCodes(ctx context.Context, tx pg.Tx, in CodesRef) (op.Deleted, error) {
 	u, _, err := a.lockUser(ctx, tx, in.UserID)
 	if err != nil {
@@ -173,7 +173,7 @@ func (a *Auth) EndOwnCodes(ctx context.Context, actor op.Actor) error {
 	})
 }
 
-// codesLeft is how many codes a member has that are still good.
+// codesLeft returns how many unused codes a member has.
 func codesLeft(ctx context.Context, q pg.Querier, member id.ID) (int, error) {
 	return pg.Value[int](ctx, q, `select count(*)::integer from token
 		where member_id = $1 and kind = 'recovery' and revoked_at is null`, member)

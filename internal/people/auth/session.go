@@ -14,28 +14,28 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A session ends after it was idle for SessionIdle, and in any case at the age of SessionLife.
+// A session ends after SessionIdle without use, and in any case after SessionLife.
 const (
 	SessionIdle = 12 * time.Hour
 	SessionLife = 14 * 24 * time.Hour
 )
 
-// ProofLife is how long a sign-in counts as proof of identity, for actions that must not be
-// possible in a browser that was left open.
+// ProofLife is how long a sign-in counts as proof of identity. Some actions require it, so that
+// nobody can do them in a browser that was left open.
 const ProofLife = 5 * time.Minute
 
 // SessionCookie is the cookie of a session. Its prefix makes browsers require HTTPS (or a loopback
 // address) and this exact host.
 const SessionCookie = "__Host-coffer"
 
-// PlainCookie is the cookie of a session over plain HTTP, for which browsers accept no other name.
+// PlainCookie is the cookie of a session over plain HTTP. Browsers reject SessionCookie there.
 const PlainCookie = "coffer-plain"
 
 // plainMark begins the secret of a session that was opened over plain HTTP. Others on the network
-// can read that secret, so it must not be able to pass for that of another session.
+// can read such a secret, so it must never be accepted as the secret of an HTTPS session.
 const plainMark = "plain-"
 
-// SessionIn returns the session that a browser presents, if it presents one.
+// SessionIn returns the secret of the session that a browser presents, if there is one.
 func SessionIn(r *http.Request) (secret string, ok bool) {
 	for _, name := range []string{SessionCookie, PlainCookie} {
 		if c, err := r.Cookie(name); err == nil {
@@ -60,8 +60,8 @@ type Session struct {
 	ProvedUntil *pg.Time `json:"proved_until" db:"proved_until" doc:"Until when the last sign-in is recent enough for operations with x-proof; null if the member must sign in again"`
 }
 
-// sessionColumns has ProofLife as an interval, because its statements number their arguments
-// differently; TestSigningIn compares the two.
+// sessionColumns contains ProofLife as an interval, because the statements that use it number their
+// arguments differently. TestSigningIn checks that the two are equal.
 const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at, expires_at,
 	case when proved_at > now() - interval '5 minutes' then proved_at + interval '5 minutes' end as proved_until`
 
@@ -100,8 +100,9 @@ func (a *Auth) OpenSession(ctx context.Context, e SignIn, browser string) (s Ses
 	return s, secret, err
 }
 
-// stands checks that the sign-in method is unchanged, and keeps it so until the transaction ends:
-// a change of a member's sign-in methods locks the member first, and then ends the sessions.
+// stands checks that the sign-in method is unchanged, and keeps it unchanged until the transaction
+// ends: every change of a member's sign-in methods needs the member's lock, and then ends the
+// sessions.
 func (a *Auth) stands(ctx context.Context, tx pg.Tx, e SignIn) error {
 	_, err := a.KeepUser(ctx, tx, e.User.ID.String())
 	ok := e.as.IsZero() && e.By != Recovery
@@ -118,8 +119,8 @@ func (a *Auth) stands(ctx context.Context, tx pg.Tx, e SignIn) error {
 	return err
 }
 
-// Session returns the actor that presents this session, as Key does for keys: a malformed text
-// costs no query, and every other one costs one.
+// Session returns the actor of this session. A malformed secret costs no query; any other costs
+// one.
 func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) {
 	ended := errs.New(errs.InvalidLogin, "this session has ended; sign in again")
 	random, plain := strings.CutPrefix(presented, plainMark)
@@ -149,7 +150,7 @@ func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) 
 	actor := c.actor(presented)
 	actor.ID, actor.Session, actor.Proved, actor.Plain = *c.MemberID, &c.ID, c.Proved, plain
 	if plain && actor.Role == op.RoleAdmin {
-		actor.Role = op.RoleMember // also where an admin only sees more
+		actor.Role = op.RoleMember // an admin's role also allows reading more
 	}
 	return actor, nil
 }
@@ -195,7 +196,7 @@ func (a *Auth) Sessions(ctx context.Context, q pg.Querier, in ListLogins) (Sessi
 	return Sessions{rows, next, next != ""}, err
 }
 
-// SessionRef names a session.
+// SessionRef identifies a session.
 type SessionRef struct {
 	UserID    string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	SessionID string `json:"session_id" minLength:"1" doc:"The session's UUID or short id"`

@@ -13,27 +13,28 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Sign-ins are counted in the database, so another server is not a fresh start. The counted key
-// always belongs to the caller: an address, or an address with the account that it tries. An
-// account alone is never throttled, because anyone could then keep its owner out by guessing.
+// Attempts are counted in the database, so a caller cannot start again at another server. The
+// counted key always belongs to the caller: an address, or an address with the account that it
+// tries. An account alone is never throttled, because anyone could then lock its owner out by
+// guessing.
 const (
 	usualTries   = 10          // sign-ins a minute from one address
-	freeFailures = 5           // of one account from one address; each further one doubles the wait
+	freeFailures = 5           // for one account from one address; each further failure doubles the wait
 	longestWait  = 15 * 60     // seconds
-	forgetAfter  = "24 hours"  // without a further failure
-	tryWindow    = time.Minute // over which sign-ins of one address are counted
+	forgetAfter  = "24 hours"  // a failure is forgotten after this time without another one
+	tryWindow    = time.Minute // the period in which sign-ins of one address are counted
 )
 
-// A width is a size of network that callers come from, and how often the limit of one address may
-// be reached there. An IPv6 customer has a /64 at least, usually a /56 and sometimes a /48, so a
-// flood can come from 65,536 networks of one customer. The wider ones may also hold many customers,
-// which is why they may do more.
+// A width is the size of a network of callers, and by how much its limit is higher than that of one
+// address. An IPv6 customer has at least a /64, usually a /56 and sometimes a /48, so one customer
+// can send a flood from 65,536 networks. A wide network may also have many customers, so its limit
+// is higher.
 type width struct{ bits, times int }
 
 var usualWidths = []width{{64, 1}, {56, 4}, {48, 16}}
 
-// Network returns the part of an address that one caller controls: an IPv6 customer has at least
-// 2^64 addresses.
+// Network returns the part of an address that one caller controls. An IPv6 customer has at least
+// 2^64 addresses, so for IPv6 it is the /64 network.
 func Network(address string) string { return network(address, usualWidths[0].bits) }
 
 func network(address string, bits int) string {
@@ -52,8 +53,8 @@ func network(address string, bits int) string {
 	return p.String()
 }
 
-// try counts a sign-in from the address and reports the most that were made within the minute from
-// any of the networks that it is in.
+// try counts a sign-in from the address. It returns the highest number of sign-ins within the
+// minute among the networks that contain the address.
 func (a *Auth) try(ctx context.Context, means, address string) (int, error) {
 	largest, refused, wait, err := a.countNetworks(ctx, "address "+means, address, a.LoginsPerMinute, tryWindow)
 	if err == nil && refused {
@@ -64,8 +65,8 @@ func (a *Auth) try(ctx context.Context, means, address string) (int, error) {
 	return largest, err
 }
 
-// countNetworks counts an attempt from an address for each of the networks that it is in. It
-// reports the largest count, whether one is above its limit, and how long to wait in that case.
+// countNetworks counts an attempt from an address for each network that contains the address. It
+// returns the largest count, whether a count is above its limit, and how long to wait in that case.
 func (a *Auth) countNetworks(ctx context.Context, what, address string, limit int, window time.Duration) (largest int,
 	refused bool, wait time.Duration, err error,
 ) {
@@ -82,7 +83,7 @@ func (a *Auth) countNetworks(ctx context.Context, what, address string, limit in
 		}
 		largest = max(largest, tries)
 		if tries > limit*w.times {
-			return largest, true, left, nil // what is refused does not count against the wider networks
+			return largest, true, left, nil // a refused attempt does not count against the wider networks
 		}
 	}
 	return largest, false, 0, nil
@@ -108,21 +109,21 @@ func (a *Auth) count(ctx context.Context, bucket string, window time.Duration) (
 	return c.Tries, time.Duration(c.Wait) * time.Second, err
 }
 
-// Knock counts the start of a sign-in by other means than a password, separately for each kind:
-// each start is stored, so their number must be bounded.
+// Knock counts the start of a sign-in without a password, separately for each kind. The number of
+// starts must be limited, because each one is stored.
 func (a *Auth) Knock(ctx context.Context, means, address string) error {
 	_, err := a.try(ctx, means+" ", address)
 	return err
 }
 
-// pair names one account as tried from one address. The account stands in it as a hash: it may be
-// no account, but a password typed into the wrong field.
+// pair returns the name under which attempts on one account from one address are counted. It
+// contains only a hash of the account, because someone may have entered a password in that field.
 func pair(identifier, address string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(identifier)))
 	return "pair " + hex.EncodeToString(sum[:16]) + " " + Network(address)
 }
 
-// held returns an error if this address must still wait before it may try that account again.
+// held returns an error if this address must wait before it may try the account again.
 func (a *Auth) held(ctx context.Context, bucket string) error {
 	wait, err := pg.Value[int](ctx, a.db, `select ceil(extract(epoch from free_at - now()))::integer from attempt
 		where bucket = $1 and free_at > now()`, bucket)
@@ -137,8 +138,8 @@ func (a *Auth) held(ctx context.Context, bucket string) error {
 		wait).Later(time.Duration(wait) * time.Second)
 }
 
-// failed remembers that this address did not know the account's password: five times are free, then
-// waits double.
+// failed counts a wrong password for the account from this address. After five free failures each
+// further one doubles the wait.
 func (a *Auth) failed(ctx context.Context, bucket string) error {
 	_, err := pg.Exec(ctx, a.db, `
 		insert into attempt (bucket, tries, free_at, expires_at) values ($1, 1, now(), now() + $4::interval)
@@ -155,7 +156,7 @@ func (a *Auth) forgive(ctx context.Context, bucket string) error {
 	return err
 }
 
-// Sweep deletes what has expired: counted attempts, unused links and codes, and sessions and
+// Sweep deletes expired records: counted attempts, unused links and codes, and sessions and
 // recovery codes that ended long ago. Every replica may run it: they skip each other's rows.
 func (a *Auth) Sweep(ctx context.Context) error {
 	_, err := pg.Exec(ctx, a.db, `delete from attempt where bucket in (select bucket from attempt

@@ -23,7 +23,7 @@ const (
 
 const ticketRandom = 43 // base62 characters: 256 bits
 
-// A Ticket connects two steps of a process. Data belongs to the issuer and is stored in the clear,
+// A Ticket connects two steps of a process. The issuer chooses Data, which is stored unencrypted,
 // so it must not contain a secret.
 type Ticket struct {
 	Member *id.ID `db:"member_id"`
@@ -78,13 +78,13 @@ func redeem(ctx context.Context, q pg.Querier, kind, secret string) (Ticket, err
 	return t, err
 }
 
-// A FirstAdmin is the person who sets up the household. Currency is that of where they are, "" if
-// it is unknown.
+// A FirstAdmin is the person who sets up the household. Currency is that of the person's country;
+// "" if it is unknown.
 type FirstAdmin struct{ Name, Email, Password, Currency string }
 
-// SetUp creates the first member who can sign in. A given ticket is used up; the operator on the
-// server needs none. The initial member of every household becomes this one, unless someone has
-// already claimed it.
+// SetUp creates the first member who can sign in. If a ticket is given, SetUp uses it up; the
+// operator on the server needs no ticket. SetUp turns the member with which every household begins
+// into this person, unless someone has already claimed that member.
 func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, error) {
 	if err := aboutMember.Prop("name").Check(in.Name, "name"); err != nil {
 		return User{}, err
@@ -151,5 +151,5 @@ func (a *Auth) firstAdmin(ctx context.Context, tx pg.Tx, in FirstAdmin) (User, e
 	return a.CreateUser(ctx, tx, CreateUser{Name: in.Name, Email: &in.Email, Role: op.RoleAdmin})
 }
 
-// seededName is what the member is called that every household begins with.
+// seededName is the name of the member with which every household begins.
 const seededName = "Household"

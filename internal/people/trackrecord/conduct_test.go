@@ -36,14 +36,14 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	food, home := new("food"), new("home")
-	// Each transaction is decided on, and then somebody does something, or nothing.
+	// Each transaction gets a decision. After that somebody does something, or nothing happens.
 	for _, after := range []func(subject id.ID){
 		func(id.ID) {},
 		func(s id.ID) { enter(change(person, "user", "api"), s, "category", nil, food, nil) },
 		func(s id.ID) { enter(change(person, "user", "api"), s, "tag", &review, nil, nil) },
 		func(s id.ID) { enter(change(person, "user", "api"), s, "category", nil, home, nil) },
 		func(s id.ID) { enter(change(person, "user", "revert"), s, "category", nil, nil, nil) },
-		func(s id.ID) { // and what an agent does later is no verdict
+		func(s id.ID) { // a later decision of an agent does not count
 			enter(change(id.New(), "agent", "tool"), s, "category", nil, home, nil)
 		},
 		func(s id.ID) { // corrected, and then confirmed after all
@@ -59,7 +59,7 @@ func TestRecords(t *testing.T) {
 			}
 			c := change(who, kind, cause)
 			enter(c, subject, "category", nil, food, by)
-			enter(c, subject, "tag", &review, new("1"), by) // asks for a review, and decides nothing
+			enter(c, subject, "tag", &review, new("1"), by) // only asks for a review, so it is not a decision
 			after(subject)
 		}
 	}
@@ -74,7 +74,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// The rest of today's budget is the tighter of the key's own limit and that of all agents.
+// The budget is the tighter one of the key's own limit and the limit of all agents.
 func TestBudgetOf(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

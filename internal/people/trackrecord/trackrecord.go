@@ -1,6 +1,6 @@
-// Package trackrecord reads what callers did and may still do today: the record of agents and
-// rules, and the rest of daily write limits. It reads the journal, and of keys and consents only
-// their limits; it writes nothing.
+// Package trackrecord reports the outcomes of the decisions of agents and rules, and how many
+// writes a caller has left today. It reads the journal, and the limits of keys and consents; it
+// writes nothing.
 package trackrecord
 
 import (
@@ -11,39 +11,39 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Budget is a limit of writes, of a day or of a workflow run. Of several limits it
-// is the one with least left.
+// A Budget is a limit on writes, of a day or of a workflow run. If several limits apply, it is the
+// one with the fewest writes left.
 type Budget struct {
-	Limit    int64    `json:"limit" db:"most" doc:"Write limit for today or this run: one per changed transaction and record"`
+	Limit    int64    `json:"limit" db:"quota" doc:"Write limit for today or this run: one per changed transaction and record"`
 	Used     int64    `json:"used" db:"used"`
 	Left     int64    `json:"left" db:"remaining"`
 	ResetsAt *pg.Time `json:"resets_at" db:"resets_at" doc:"When the limit resets: the household's next midnight; null for the limit of a workflow run"`
 }
 
 // BudgetOf returns what a key, assistant or workflow run may still change, or nil if it has no
-// limit. An agent also shares the daily limit of all agents, whose count is the row of zeros.
+// limit. An agent also shares the daily limit of all agents, which is counted under the zero id.
 func BudgetOf(ctx context.Context, q pg.Querier, caller id.ID, agent bool) (*Budget, error) {
 	all, err := pg.All[Budget](ctx, q, `
 		with today as (
 			select (now() at time zone time_zone)::date as day, writes_per_day,
 				((now() at time zone time_zone)::date + 1)::timestamp at time zone time_zone as resets_at from setting),
-		allowed (key_id, most, day, resets_at) as (
+		allowed (key_id, quota, day, resets_at) as (
 			select id, max_writes_per_day, day, resets_at from token, today
 				where id = $1 and max_writes_per_day is not null
 			union all select id, max_writes_per_day, day, resets_at from consent, today where id = $1
 			union all select id, max_writes, created_at::date, null from workflow_run where id = $1
 			union all select '00000000-0000-0000-0000-000000000000', writes_per_day, day, resets_at from today where $2)
-		select a.most::bigint as most, coalesce(b.used, 0) as used,
-			greatest(a.most - coalesce(b.used, 0), 0)::bigint as remaining, a.resets_at
+		select a.quota::bigint as quota, coalesce(b.used, 0) as used,
+			greatest(a.quota - coalesce(b.used, 0), 0)::bigint as remaining, a.resets_at
 		from allowed a left join write_budget b on b.key_id = a.key_id and b.day = a.day
-		where a.most is not null order by 3 limit 1`, caller, agent)
+		where a.quota is not null order by 3 limit 1`, caller, agent)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	return &all[0], nil
 }
 
-// recordMost is how many of the newest decisions a record judges.
+// recordMost is how many of the newest decisions a Record includes.
 const recordMost = 200
 
 // A Record counts the outcomes of decisions: categories, counterparties and tags that an agent or a
@@ -61,9 +61,9 @@ type recordRow struct {
 	Record
 }
 
-// judged counts decisions by what happened last to the same field: a person's entry or a revert.
-// Each decision costs at most two look-ups in the index of a subject's fields, whatever PostgreSQL
-// believes about the tables, because a lateral limit has no other plan.
+// judged counts decisions by their verdict, which depends on the last entry for the same field by a
+// person or a revert. A decision costs at most two look-ups in the index of a subject's fields:
+// PostgreSQL has no other plan for a lateral limit, even if its statistics are wrong.
 const judged = `
 	select d.who, count(*) as decisions, count(*) filter (where v.verdict = 'kept') as kept,
 		count(*) filter (where v.verdict = 'corrected') as corrected,
@@ -71,7 +71,7 @@ const judged = `
 		count(*) filter (where v.verdict = 'open') as open` + fromVerdicts + `
 	group by d.who`
 
-// fromVerdicts has each decision d with its verdict v.
+// fromVerdicts selects each decision d together with its verdict v.
 const fromVerdicts = `
 	from decision d
 	left join lateral (
@@ -129,7 +129,7 @@ func OfRules(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]Record, 
 				order by e.change_id desc limit $2) d)`+judged, ids, recordMost, review, since))
 }
 
-// reviewTag is the id of the tag that asks for a review.
+// reviewTag returns the id of the tag that asks for a review.
 func reviewTag(ctx context.Context, q pg.Querier, ids []id.ID) (id.ID, error) {
 	if len(ids) == 0 {
 		return id.ID{}, nil

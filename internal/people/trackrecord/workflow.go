@@ -13,7 +13,7 @@ type WorkflowRecord struct {
 	Dropped int64 `json:"dropped" db:"dropped" doc:"Discarded: a person skipped them when applying the plan, or dropped the plan"`
 }
 
-// recordRuns is how many of a workflow's newest runs a record looks at.
+// recordRuns is how many of a workflow's newest runs a record includes.
 const recordRuns = 200
 
 // OfWorkflows returns the records of workflows, by their ids. The runs of a workflow are the actors
@@ -64,18 +64,18 @@ func OfWorkflows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]Work
 	return out, nil
 }
 
-// A Look is what people found when they looked at a workflow's decisions.
+// A Look counts the decisions of a workflow that people have looked at.
 type Look struct {
 	Looked int64 `db:"looked"` // decisions, at most lookedAt
-	Wrong  int64 `db:"wrong"`  // of them, corrected, reverted, dropped or left out of a plan
+	Wrong  int64 `db:"wrong"`  // how many of these were corrected, reverted, dropped or left out of a plan
 }
 
-// lookedAt is how many of the newest decisions that somebody looked at count for a Look.
+// lookedAt is how many decisions a Look counts: the newest that somebody looked at.
 const lookedAt = 50
 
-// LookAt returns what people found among the newest decisions of a workflow that they looked at. It
-// counts decisions since a time, if one is given. Ids of changes and runs begin with their time, so
-// they order decisions and what was dropped.
+// LookAt counts the newest decisions of a workflow that people have looked at, and how many of them
+// were wrong. If since is given, it counts only decisions after that time. Ids of changes and runs
+// begin with their time, so ordering by them puts decisions and dropped plans in time order.
 func LookAt(ctx context.Context, q pg.Querier, workflow id.ID, since *pg.Time) (Look, error) {
 	review, err := reviewTag(ctx, q, []id.ID{workflow})
 	if err != nil {

@@ -1,10 +1,11 @@
-// Package cron reads schedules of five fields and finds when they are next due. It does not wait
-// and does not read a clock: callers give it a moment.
+// Package cron reads schedules of five fields and finds when they are next due. It neither waits
+// nor reads a clock: callers pass it a time.
 //
 // The fields are minute, hour, day of month, month and day of week. Each is *, a value, a range, a
-// list of those, or one of them with a step. If both days are restricted, either is enough; a field
-// that begins with * does not restrict, as in other crons. A schedule follows the wall clock of its
-// zone: it is due at the first moment at which the clock shows its time or has passed over it.
+// list of values and ranges, or one of these with a step. If both days are restricted, a date that
+// matches either is due. As in other crons, a field that begins with * does not restrict. A
+// schedule follows the wall clock of its zone. If the clock is put forward and skips the scheduled
+// time, the schedule is due right after the skip.
 package cron
 
 import (
@@ -20,7 +21,7 @@ import (
 
 const (
 	longest = 200 // bytes of a schedule
-	horizon = 60  // years in which a schedule must be due once: a leap day on a Sunday may take 40
+	horizon = 60  // years in which a schedule must be due once; the longest gap is a leap day on a Sunday: 40 years
 )
 
 // A Schedule is a set of times of day on a set of days.
@@ -31,7 +32,7 @@ type Schedule struct {
 	own                                    bool // the zone is part of the text
 }
 
-// A field is one of the five.
+// A field is one of the five fields.
 type field struct {
 	name     string
 	min, max int
@@ -51,8 +52,8 @@ var (
 	}
 )
 
-// Parse reads a schedule such as "0 7 * * MON" or "TZ=Europe/Berlin 0 7 * * MON". Without a zone in
-// the text it is in the given one.
+// Parse reads a schedule such as "0 7 * * MON" or "TZ=Europe/Berlin 0 7 * * MON". If the text has
+// no zone, the given zone applies.
 func Parse(text string, zone *time.Location) (Schedule, error) {
 	if len(text) > longest {
 		return Schedule{}, fmt.Errorf("a schedule has at most %d characters", longest)
@@ -143,7 +144,7 @@ func (f field) span(text string) (low, high int, err error) {
 	return low, high, nil
 }
 
-// last is the last value that is not another name of the first.
+// last returns the highest value. For the day of week it is 6, because 7 means Sunday as 0 does.
 func (f field) last() int {
 	if f.max == 7 {
 		return 6
@@ -169,7 +170,7 @@ func (f field) value(text string) (int, error) {
 	return 0, fmt.Errorf("%q is not a %s; write a number from %d to %d%s, or * for all", text, f.name, f.min, f.max, or)
 }
 
-// number reads digits only: neither signs nor spaces belong to a field.
+// number reads digits only: a field contains neither signs nor spaces.
 func number(text string) (int, error) {
 	if text == "" || len(text) > 4 || strings.Trim(text, "0123456789") != "" {
 		return 0, errors.New("not a number")
@@ -197,7 +198,7 @@ func (s Schedule) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// on reports whether the schedule is due on that day, whose month is right.
+// on reports whether the schedule is due on that day. The caller has checked the month.
 func (s Schedule) on(day time.Time) bool {
 	month, week := s.days&(1<<day.Day()) != 0, s.weekdays&(1<<day.Weekday()) != 0
 	if s.either {
@@ -206,7 +207,8 @@ func (s Schedule) on(day time.Time) bool {
 	return month && week
 }
 
-// within returns the first moment of that day after the given one.
+// within returns the first due moment of that day that is after the given time, or zero if there is
+// none.
 func (s Schedule) within(day, after time.Time) time.Time {
 	for hours := s.hours; hours != 0; hours &= hours - 1 {
 		hour := day.Add(time.Duration(bits.TrailingZeros64(hours)) * time.Hour)
@@ -224,9 +226,9 @@ func (s Schedule) within(day, after time.Time) time.Time {
 }
 
 // moment returns when the clock of the zone first shows that time or a later one. The time is given
-// as if it were UTC.
+// as if it were in UTC.
 func (s Schedule) moment(wall time.Time) time.Time {
-	at := wall.Add(-16 * time.Hour).In(s.zone) // before it, however far east the zone is
+	at := wall.Add(-16 * time.Hour).In(s.zone) // earlier than wall, however far east the zone is
 	for {
 		_, offset := at.Zone()
 		_, end := at.ZoneBounds()

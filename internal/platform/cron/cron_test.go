@@ -26,7 +26,7 @@ func parse(t testing.TB, text string, z *time.Location) cron.Schedule {
 	return s
 }
 
-// A plan says plainly which minutes a schedule means: on which days, and when on such a day.
+// A plan lists the days and times that a schedule means.
 type plan struct {
 	text string
 	on   func(year int, month time.Month, day int, week time.Weekday) bool
@@ -70,10 +70,10 @@ var plans = []plan{
 
 const minutes = 24 * 60 // of a day
 
-// Every schedule is due at exactly those minutes of ten years that a plain reading of the calendar
-// gives, in zones that put their clocks forward by an hour at night, at midnight, and by half an
-// hour. The oracle walks through all minutes: one is due if the clock shows for the first time, or
-// passes over, a time that the plan means.
+// Every schedule is due at exactly those minutes of ten years that its plan contains. The zones put
+// their clocks forward by an hour at night, at midnight, and by half an hour. The test walks
+// through all minutes: a minute is due if the clock shows a time of the plan for the first time, or
+// skips over one.
 func TestTenYearsOfCalendar(t *testing.T) {
 	t.Parallel()
 	from, to := time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -110,7 +110,7 @@ func calendar(from, to time.Time, z *time.Location) [][]int64 {
 		}
 	}
 	want, today := make([][]int64, len(plans)), make([]bool, len(plans))
-	shown := wall(from.Add(-time.Minute), z) // the latest that the clock has shown
+	shown := wall(from.Add(-time.Minute), z) // the latest time that the clock has shown
 	day := int64(-1)
 	for at := from; at.Before(to); at = at.Add(time.Minute) {
 		for now, minute := wall(at, z), at.Unix()/60; shown < now; {
@@ -132,7 +132,7 @@ func calendar(from, to time.Time, z *time.Location) [][]int64 {
 	return want
 }
 
-// wall is what a clock shows, in minutes since it showed the beginning of 1970.
+// wall returns the time that a clock shows, in minutes since it showed the beginning of 1970.
 func wall(at time.Time, z *time.Location) int64 {
 	_, offset := at.In(z).Zone()
 	return (at.Unix() + int64(offset)) / 60
@@ -233,7 +233,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Whatever is taken can be due, described, and read again as the same.
+// Every schedule that Parse accepts can be due, can be described, and can be read again as the
+// same.
 func FuzzParse(f *testing.F) {
 	for _, p := range plans {
 		f.Add(p.text, int64(1_800_000_000))

@@ -70,7 +70,7 @@ func (s Schedule) describeTimes() (text string, listed bool) {
 	return text, false
 }
 
-// every returns the step of values that divide the whole evenly, from 0 on, or 0.
+// every returns the step if the values are evenly spaced from 0 on and divide the whole, else 0.
 func every(values []int, whole int) int {
 	step := whole / len(values)
 	for i, v := range values {
@@ -87,7 +87,7 @@ func (s Schedule) describeDays() string {
 		of = and(ranges(values(s.months), func(m int) string { return time.Month(m).String() }))
 	}
 	week := values(s.weekdays)
-	if len(week) > 1 && week[0] == 0 { // a week begins on Monday here
+	if len(week) > 1 && week[0] == 0 { // put Sunday last, because the week begins on Monday here
 		week = append(week[1:], 7)
 	}
 	named := and(ranges(week, func(d int) string { return time.Weekday(d % 7).String() }))
@@ -116,7 +116,7 @@ func (s Schedule) describeDays() string {
 	return out
 }
 
-// values lists what is in a set.
+// values lists the members of a set.
 func values(set uint64) []int {
 	var out []int
 	for ; set != 0; set &= set - 1 {
@@ -144,7 +144,7 @@ func ranges(values []int, text func(int) string) []string {
 	return out
 }
 
-// and joins words as a sentence does.
+// and joins words as in a sentence: "a, b and c".
 func and(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A Code names a failure. Codes are a stable contract: none is ever renamed or given another
-// meaning.
+// A Code identifies a kind of failure. Codes are a stable contract: a code is never renamed, and
+// its meaning never changes.
 type Code string
 
-// The codes of the contract. A new one is a line here and a line in the table below.
+// The codes of the contract. A new code needs a line here and a line in the table below.
 const (
 	ValidationError      Code = "VALIDATION_ERROR"
 	InvalidBody          Code = "INVALID_BODY"
@@ -49,8 +49,8 @@ const (
 	ProviderTimeout      Code = "PROVIDER_TIMEOUT"
 )
 
-// A Kind is a family of codes that callers treat alike: it decides whether a job retries and which
-// exit code a command has.
+// A Kind is a family of codes that callers treat alike. It decides whether a job is retried and
+// which exit code a command returns.
 type Kind string
 
 // The kinds.
@@ -110,7 +110,7 @@ var table = map[Code]face{
 	ProviderTimeout:      {KindUpstream, http.StatusGatewayTimeout},
 }
 
-// Kind returns the family of the code; a code that is not in the table is internal.
+// Kind returns the family of the code; a code that is not in the table counts as internal.
 func (c Code) Kind() Kind {
 	if f, ok := table[c]; ok {
 		return f.kind
@@ -129,7 +129,7 @@ func (c Code) Status() int {
 // Codes lists every code, sorted.
 func Codes() []Code { return slices.Sorted(maps.Keys(table)) }
 
-// Enum lists every code for the description of the interface.
+// Enum lists every code for the OpenAPI document.
 func (Code) Enum() []string {
 	var out []string
 	for _, c := range Codes() {

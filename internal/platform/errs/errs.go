@@ -1,6 +1,6 @@
-// Package errs is the one error type: a code that callers can rely on, a message that says what to
-// do, and a cause for the log. It knows no transport and no domain: HTTP statuses, tool results and
-// exit codes are derived from the code.
+// Package errs has the one error type: a code that callers can rely on, a message that says what to
+// do, and a cause for the log. It does not know any transport or domain: HTTP statuses, tool
+// results and exit codes are derived from the code.
 package errs
 
 import (
@@ -85,19 +85,19 @@ func Faults(details []Detail) error {
 	}
 	message := fmt.Sprintf("%d fields are invalid; see details", len(details))
 	if len(details) > MaxFaults {
-		// An answer must not grow with what a caller makes up, and validation stops counting there.
+		// The response must not grow with the caller's input, and validation stops after MaxFaults.
 		message = fmt.Sprintf("more than %d fields are invalid; details lists the first %[1]d", MaxFaults)
 		details = details[:MaxFaults]
 	}
 	return &Error{Code: ValidationError, Details: details, Message: message}
 }
 
-// Field returns the error of one faulty field.
+// Field returns the error of one invalid field.
 func Field(field, code, format string, args ...any) error {
 	return Faults([]Detail{{Field: field, Code: code, Message: fmt.Sprintf(format, args...)}})
 }
 
-// Within returns an error of an input that is a part of another, with its fields named from there:
+// Within prefixes the fields of an error with the name of the part of the input that it is about:
 // category becomes filter.category. Any other error stays as it is.
 func Within(part string, err error) error {
 	e, ok := errors.AsType[*Error](err)
@@ -118,8 +118,8 @@ func Within(part string, err error) error {
 	return &moved
 }
 
-// Renamed returns an error with the fields of its details named as another input names them. Any
-// other error stays as it is.
+// Renamed returns an error with the fields of its details renamed by name, for an input that has
+// other names for them. Any other error stays as it is.
 func Renamed(err error, name func(field string) string) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || len(e.Details) == 0 {
@@ -159,9 +159,9 @@ func Is(err error, code Code) bool {
 	return ok && e.Code == code
 }
 
-// Public returns the error that a caller may see, without its cause. Nothing else may be shown to
-// callers. Anything that is not an Error becomes INTERNAL_ERROR with the request id, under which
-// the log has the whole chain.
+// Public returns the error that a caller may see, without its cause. Callers must see nothing else.
+// An error of another type becomes INTERNAL_ERROR with the request id, which leads to the complete
+// error in the log.
 func Public(err error, requestID string) *Error {
 	if err == nil {
 		return nil

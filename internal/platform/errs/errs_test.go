@@ -7,7 +7,7 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// The owner of a part of an input checks it without knowing its place in a call.
+// A check of a part of an input does not know where the part is in the whole input.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	got, ok := errors.AsType[*errs.Error](errs.Within("filters", errs.Missing("category", "category", "look")))

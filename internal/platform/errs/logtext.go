@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A refusal is an error of the database, whose driver this package does not know.
+// A refusal is an error of the database. The method identifies it without importing the driver.
 type refusal interface {
 	error
 	SQLState() string
@@ -18,7 +18,7 @@ var notEncoded = regexp.MustCompile(`(failed to encode args\[\d+\]):[^\n]*`)
 // value, the value is left out: it may be a secret or a stranger's text.
 func LogText(err error) string {
 	text := err.Error()
-	// data exceptions quote the data
+	// PostgreSQL's messages about data exceptions quote the data.
 	if r, ok := errors.AsType[refusal](err); ok && strings.HasPrefix(r.SQLState(), "22") {
 		text = strings.ReplaceAll(text, r.Error(), "an invalid value (SQLSTATE "+r.SQLState()+")")
 	}

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// An error may name an op in braces: "tag not found; {tag.list} lists them". The text in its place
-// depends on the surface: a route, a tool or a command. The code that knows the surface calls
-// Worded.
+// named matches the name of an op in an error, in braces: "tag not found; {tag.list} lists them".
+// Worded replaces the braces with the surface's name of the op: a route, a tool or a command. The
+// code that knows the surface calls it.
 var named = regexp.MustCompile(`(; )?\{([a-z][a-z-]*\.[a-z]+)\}( lists them| lists those that are)?`)
 
-// Worded returns the error with its ops named in a surface's own words. If the surface has no word
-// for an op that lists records, the hint is dropped; any other op is then named by its command.
+// Worded returns the error with its ops named in a surface's own words. If the surface has no name
+// for an op that lists records, the hint is dropped. Any other op without a name there is named by
+// its command.
 func (e *Error) Worded(word func(op string) string) *Error {
 	worded := *e
 	worded.Message = inWords(e.Message, word)
@@ -52,8 +53,9 @@ func Named(text string) []string {
 	return ops
 }
 
-// Missing returns the error for a name that refers to no record of that kind; hint says where such
-// records are listed. field is set for a name inside an input.
+// Missing returns the error for a reference to a record that does not exist. kind is the kind of
+// record, and hint says where such records are listed. field is set if the reference is in an
+// input.
 func Missing(field, kind, hint string) *Error {
 	lookup := ""
 	if ops := Named(hint); len(ops) > 0 {

@@ -1,6 +1,6 @@
-// Package id creates, parses and prints the two names of a record: a UUIDv7 and the 8-character
-// short id derived from it. It does not know which records exist; package pg resolves a name to a
-// record.
+// Package id creates, parses and prints the two identifiers of a record: a UUIDv7 and the
+// 8-character short id derived from it. It does not know which records exist; package pg finds the
+// record of an identifier.
 package id
 
 import (
@@ -109,7 +109,7 @@ func Base62(n int) string {
 // IsZero reports whether u is the zero value.
 func (u ID) IsZero() bool { return u == ID{} }
 
-// Compare orders ids as PostgreSQL does: by their bytes, which for ids created here is by time.
+// Compare orders ids as PostgreSQL does: by their bytes. Ids created by New are then in time order.
 func (u ID) Compare(v ID) int { return bytes.Compare(u[:], v[:]) }
 
 // String returns the UUID's text.

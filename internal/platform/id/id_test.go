@@ -25,7 +25,7 @@ func TestNewSortsByTimeAndIsVersion7(t *testing.T) {
 
 func TestShortIsPinned(t *testing.T) {
 	t.Parallel()
-	// Stored short ids depend on this for ever.
+	// Stored short ids depend on these values forever.
 	for uuid, short := range map[string]string{
 		"0190b5c0-0000-7000-8000-000000000000": "00000000",
 		"0190b5c0-0000-7000-8000-00000000003e": "00000010",

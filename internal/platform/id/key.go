@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Key stands for a text of which nothing but equality matters: the first 64 bits of its SHA-256.
-// It is stored as a bigint and shown as 11 base62 characters.
+// A Key is a hash of a text that only needs to be compared for equality: the first 64 bits of its
+// SHA-256. It is stored as a bigint and shown as 11 base62 characters.
 type Key int64
 
 const keyLength = 11 // 62^11 is more than 2^64
@@ -21,7 +21,7 @@ func KeyOf(text string) Key {
 	return Key(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// ParseKey reads a key as it is shown.
+// ParseKey reads the 11 characters of a key.
 func ParseKey(s string) (Key, error) {
 	if len(s) != keyLength {
 		return 0, errKey
@@ -41,7 +41,7 @@ func ParseKey(s string) (Key, error) {
 	return Key(n), nil
 }
 
-// String returns the key as it is shown.
+// String returns the 11 characters of the key.
 func (k Key) String() string {
 	n := uint64(k)
 	var s [keyLength]byte

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Stored keys must mean the same for ever.
+// Stored keys must have the same meaning forever.
 func TestKeyIsPinned(t *testing.T) {
 	t.Parallel()
 	if k := id.KeyOf("rewe"); k.String() != "I0HKmjMnaXA" {

@@ -9,8 +9,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A dead worker's lease that lies in the future, because the database's clock was set back, has run
-// out: the job goes on at once and not when the clock has caught up.
+// If the database's clock was set back, a dead worker's last renewal lies in the future. That lease
+// counts as run out, so the job continues at once and not only when the clock has caught up.
 func TestLeaseInTheFuture(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

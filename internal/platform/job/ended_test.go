@@ -20,7 +20,7 @@ type obituary struct {
 	State   string `db:"state"`
 	Code    string `db:"code"`
 	Message string `db:"message"`
-	Same    bool   `db:"same"` // it was written by the transaction that ended the job
+	Same    bool   `db:"same"` // written by the transaction that ended the job
 }
 
 func obituaries(t testing.TB, db *pg.DB, which id.ID) []obituary {
@@ -42,7 +42,7 @@ func obituaryTable(t testing.TB, db *pg.DB) {
 	}
 }
 
-// mourn records the ended jobs.
+// mourn stores the ended jobs.
 func mourn(ctx context.Context, tx pg.Querier, ended []job.Ended) error {
 	for _, e := range ended {
 		_, err := tx.Exec(ctx, `insert into obituary values ($1, $2, $3, $4)`, e.JobID, e.State, string(e.Code),
@@ -54,7 +54,7 @@ func mourn(ctx context.Context, tx pg.Querier, ended []job.Ended) error {
 	return nil
 }
 
-// mortal is a kind that ends as its argument says.
+// mortal is a kind whose jobs end as their argument says.
 func mortal(ended func(context.Context, pg.Tx, []job.Ended) error, waits chan<- id.ID) job.Kind {
 	return job.Kind{
 		Name: "mortal", Unit: "lives", Lane: job.Models, Retries: 1, Ended: ended,
@@ -76,8 +76,8 @@ func mortal(ended func(context.Context, pg.Tx, []job.Ended) error, waits chan<- 
 	}
 }
 
-// However a job ends, its kind is notified once, in the transaction that ends it. A failure that is
-// retried is not an end.
+// For every end of a job, its kind's Ended is called once, in the transaction that ends the job. A
+// failure that is retried is not an end.
 func TestKindIsToldOfEveryEnd(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -132,7 +132,7 @@ func TestKindIsToldOfEveryEnd(t *testing.T) {
 		ended(t, j, c.job.ID, c.want.State)
 		got := obituaries(t, db, c.job.ID)
 		c.want.Same = true
-		if c.job.ID == running.ID { // what followed it has touched its row since, in a savepoint
+		if c.job.ID == running.ID { // the following job has changed its row since, in a savepoint
 			c.want.Same = got[0].Same
 		}
 		if len(got) != 1 || got[0] != c.want {
@@ -141,8 +141,8 @@ func TestKindIsToldOfEveryEnd(t *testing.T) {
 	}
 }
 
-// If the kind cannot be notified of an end, the job has not ended: it runs again until both are
-// written. A kind that fails does not keep other jobs from ending.
+// If Ended fails, the job has not ended: it runs again until both are written. A kind whose Ended
+// fails does not keep other jobs from ending.
 func TestEndAndTellingAreOne(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -184,8 +184,8 @@ func TestEndAndTellingAreOne(t *testing.T) {
 	}
 }
 
-// If a server is killed after its kind was notified and before the commit, neither is stored. In
-// the control the kind writes in its own transaction, and is notified twice.
+// If a server is killed after Ended was called and before the commit, neither is stored. In the
+// comparison the kind writes in its own transaction, and Ended is called twice.
 func TestKilledWhileTelling(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -218,7 +218,7 @@ func TestKilledWhileTelling(t *testing.T) {
 	}
 }
 
-// telling returns the function with which a server's process records the end of a job.
+// telling returns the Ended of a server's process, which stores the end of a job.
 func telling(db *pg.DB, s server) func(context.Context, pg.Tx, []job.Ended) error {
 	return func(ctx context.Context, tx pg.Tx, ended []job.Ended) error {
 		var q pg.Querier = tx
@@ -233,8 +233,8 @@ func telling(db *pg.DB, s server) func(context.Context, pg.Tx, []job.Ended) erro
 	}
 }
 
-// Work that waits for somebody outside, as for a model's answer, learns within three seconds that
-// it is canceled, and why. In the control leases are not renewed, and it waits on.
+// Work that waits for an outside service, such as a model, is canceled within three seconds, and
+// learns the reason. In the comparison leases are not renewed, and the work continues to wait.
 func TestCancelBreaksOffAWait(t *testing.T) {
 	t.Parallel()
 	const within = 3 * time.Second
@@ -248,7 +248,7 @@ func TestCancelBreaksOffAWait(t *testing.T) {
 			k.Work = func(ctx context.Context, run *job.Run) (any, error) {
 				_, err := work(ctx, run)
 				broken <- err
-				return nil, errors.New("the connection was closed") // whatever a client makes of it
+				return nil, errors.New("the connection was closed") // the error of any client
 			}
 			j := newJobs(t, db, k)
 			j.Quicken(renew, time.Hour)
@@ -278,7 +278,7 @@ func TestCancelBreaksOffAWait(t *testing.T) {
 	}
 }
 
-// A record can share its id with its job, and a job that is joined keeps its own.
+// A record can share its id with its job. A job that is joined keeps its own id.
 func TestGivenID(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

@@ -19,7 +19,7 @@ type batch struct {
 	orders []Order
 	args   []string // printed
 	jobs   []Job    // as they are returned
-	open   []int    // orders that have no job yet
+	open   []int    // indexes of the orders that have no job yet
 }
 
 func newBatch(k Kind, orders []Order) (*batch, error) {
@@ -37,9 +37,9 @@ func newBatch(k Kind, orders []Order) (*batch, error) {
 	return b, nil
 }
 
-// yield puts a caller's jobs behind those of others the more of them there are already, and refuses
-// more than a caller may have waiting. It is about what calls ask for in bulk: prompt jobs, those
-// that join others, and what the service or a job asks for are let through.
+// yield lowers the priority of a caller's new jobs if the caller already has several jobs. It
+// rejects them if the caller would have more than mostQueued jobs waiting; jobs with a unique key
+// do not count. Prompt jobs, and jobs that the service or another job enqueues, are not restricted.
 func (b *batch) yield(ctx context.Context, tx pg.Tx) error {
 	who := op.ActorOf(ctx)
 	bulk := 0
@@ -79,8 +79,8 @@ func (b *batch) yield(ctx context.Context, tx pg.Tx) error {
 	return nil
 }
 
-// Put adds a statement to a batch that enqueues a job if the given query finds a row; of Options it
-// uses Unique and Priority. It saves the round trips of Enqueue in a request.
+// Put adds a statement to a batch that enqueues a job if the given query finds a row. It uses only
+// Unique and Priority of the options. In a request, it saves the round trips of Enqueue.
 func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o Options, given string,
 	about id.ID,
 ) error {
@@ -107,8 +107,8 @@ func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o O
 	return nil
 }
 
-// insert creates the open jobs whose key no live job has. The database notifies all servers of
-// them.
+// insert creates jobs for the open orders, except those whose key a queued or running job has. The
+// database then notifies all servers.
 func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	n := len(b.open)
 	ids, shorts, args := make([]id.ID, n), make([]string, n), make([]string, n)
@@ -180,7 +180,7 @@ func (o Options) priority() int {
 	return o.Priority
 }
 
-// An again is the job that must follow a running one, stored in the row of that one.
+// An again is a job that must run after a running job has ended. It is stored in that job's row.
 type again struct {
 	Args     json.RawMessage `json:"args"`
 	Priority int             `json:"priority"`
@@ -205,14 +205,14 @@ func requester(a op.Actor) asker {
 	return out
 }
 
-// A live is a job that can be joined.
+// A live is a queued or running job that an order with the same key can join.
 type live struct {
 	row
 	Key string `db:"unique_key"`
 }
 
-// join returns the live jobs that the open orders join. A job that must follow a running one is
-// written into its row, in the name of the last requester.
+// join fills in the live jobs that the open orders join. If an order has Again and its job is
+// running, join stores the new job in that job's row, with the current caller as its requester.
 func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	var keys, after, next []string
 	who := requester(op.ActorOf(ctx))
@@ -228,7 +228,7 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 		}
 		after, next = append(after, o.Unique), append(next, string(printed))
 	}
-	if len(after) > 0 { // a job that ends at this moment is not found, and a new one is made
+	if len(after) > 0 { // if a job ends at this moment, it is not found, and the next insert creates a new one
 		_, err := pg.Exec(ctx, tx, `
 			update job set again = v.next::jsonb from unnest($2::text[], $3::text[]) v (unique_key, next)
 			where job.kind = $1 and job.unique_key = v.unique_key and job.state = 'running'`, b.kind.Name, after, next)
@@ -239,7 +239,7 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	// A job that began since the previous statement is young enough to see the reason of this call.
+	// A job that began after the previous statement also sees the data that this call is about.
 	found, err := pg.All[live](ctx, tx, `
 		select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at,
 			started_at, finished_at, unique_key
@@ -261,8 +261,8 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	return nil
 }
 
-// ended completes the end of jobs of one kind in the transaction that ends them: it notifies the
-// kind and those that wait, and creates the jobs that were requested while they ran.
+// ended completes the end of jobs of one kind in the transaction that ends them. It calls the
+// kind's Ended, notifies the servers, and creates the jobs that were requested while these ran.
 func (j *Jobs) ended(ctx context.Context, tx pg.Tx, kind string, all ...Ended) error {
 	if tell := j.kinds[kind].Ended; tell != nil {
 		if err := tell(ctx, tx, all); err != nil {
@@ -279,7 +279,7 @@ func (j *Jobs) ended(ctx context.Context, tx pg.Tx, kind string, all ...Ended) e
 	return follow(ctx, tx, ids)
 }
 
-// follow makes, for jobs that ended in this transaction, those that were asked for while they ran.
+// follow creates the jobs that were requested while the jobs that end in this transaction ran.
 func follow(ctx context.Context, tx pg.Tx, ended []id.ID) error {
 	waiting, err := pg.Values[id.ID](ctx, tx, `select id from job where id = any($1) and again is not null`, ended)
 	if err != nil || len(waiting) == 0 {

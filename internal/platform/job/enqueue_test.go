@@ -30,8 +30,8 @@ func enqueueAll(t testing.TB, j *job.Jobs, db *pg.DB, orders ...job.Order) []job
 	return made
 }
 
-// Many jobs come back in the order in which they were asked for, those that were there already
-// among them, and are all worked.
+// EnqueueAll returns many jobs in the order of the requests, including jobs that already existed.
+// All of them run.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -73,8 +73,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Two servers ask for the same keys in opposite orders at once: each key has one job, and nobody is
-// turned away.
+// Two servers enqueue the same keys in opposite orders at the same time. Each key has one job, and
+// neither server gets an error.
 func TestManyAtOnceFromTwoSides(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -102,8 +102,8 @@ func TestManyAtOnceFromTwoSides(t *testing.T) {
 	}
 }
 
-// Requests for another run while the job runs cause exactly one further run, however many there
-// are. A request while the job waits joins it.
+// Requests with Again while the job runs cause exactly one further run, regardless of their number.
+// A request while the job waits joins it.
 func TestOneFurtherRun(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{
@@ -180,7 +180,7 @@ func TestOneFurtherRun(t *testing.T) {
 	}
 }
 
-// A request that does not ask for another run causes none.
+// A request without Again does not cause a further run.
 func TestJoinedJobIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -205,8 +205,8 @@ func TestJoinedJobIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A run that was requested while a job ran is not lost with its worker, neither if another worker
-// continues the job nor if the job is given up.
+// A further run is not lost with the worker, whether another worker continues the job or the job is
+// given up.
 func TestFurtherRunOutlivesTheWorker(t *testing.T) {
 	t.Parallel()
 	for losses, want := range map[int]string{0: job.Succeeded, 9: job.Failed} {
@@ -234,8 +234,8 @@ func TestFurtherRunOutlivesTheWorker(t *testing.T) {
 	}
 }
 
-// Jobs end and are asked for in the same moments over and over: none who asked is left without a
-// run that began after the asking.
+// Jobs end and are requested in the same moments, again and again. After every request a run
+// begins.
 func TestFurtherRunIsNeverLost(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -256,7 +256,7 @@ func TestFurtherRunIsNeverLost(t *testing.T) {
 	for side := range 4 {
 		group.Go(func() {
 			for range 60 {
-				told.Add(1) // the news exists before anyone is notified
+				told.Add(1) // the data exists before anyone is notified
 				enqueue(t, []*job.Jobs{a, b}[side%2], db, "count", nil, job.Options{Unique: "k", Again: true})
 			}
 		})
@@ -282,8 +282,8 @@ func lives(t testing.TB, db *pg.DB) bool {
 	return live
 }
 
-// A job that is put in a batch of statements commits with them if its condition holds, and a second
-// job with its key is not created. Notified workers begin at once; others find it themselves.
+// A job that Put adds to a batch of statements commits with them if its condition holds. A second
+// job with its key is not created. Notified workers begin at once; others find the job themselves.
 func TestPut(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -313,7 +313,7 @@ func TestPut(t *testing.T) {
 		}
 		return s
 	}
-	for range 2 { // before anybody works, so that the second meets the first
+	for range 2 { // before any worker starts, so that the second request joins the first job
 		if err := put("first", true, true); err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +331,7 @@ func TestPut(t *testing.T) {
 		t.Error("a batch that fails goes well")
 	}
 	await(t, "the job that workers were told of", func() bool { return states() == first+"told succeeded "+ada.Name })
-	// a notification can be lost with a connection
+	// A notification can be lost with a connection.
 	if _, err := db.Exec(t.Context(), `alter table job disable trigger job_wakes`); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A server that stops lets the batch commit that is under way; another one goes on from there at
-// once, not after the lease has run out.
+// A server that stops lets the current batch commit. Another server continues the job at once, and
+// not only after the lease has run out.
 func TestStoppingServerHandsOver(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -37,7 +37,7 @@ func TestStoppingServerHandsOver(t *testing.T) {
 	}
 	a, b := newJobs(t, db, slow), newJobs(t, db, slow)
 	for _, j := range []*job.Jobs{a, b} {
-		j.Quicken(time.Second, time.Hour) // only a hand-over can move the job
+		j.Quicken(time.Second, time.Hour) // only a hand-over can give the job to another server
 	}
 	stop := start(t, a)
 	made := enqueue(t, a, db, "count", countArgs{10}, job.Options{})
@@ -61,8 +61,8 @@ func TestStoppingServerHandsOver(t *testing.T) {
 	}
 }
 
-// Work that listens to nothing is broken off when patience ends, and nothing of its last batch
-// stays.
+// Work that ignores all signals is canceled when stopPatience is over, and its last batch is rolled
+// back.
 func TestStoppingServerBreaksOffDeafWork(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -91,7 +91,7 @@ func TestStoppingServerBreaksOffDeafWork(t *testing.T) {
 	}
 }
 
-// Work that takes its servers down with it is given up in the end.
+// A job that repeatedly kills its servers is given up in the end.
 func TestJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -131,7 +131,7 @@ func TestWaitIsShortLivedAndHoldsNothing(t *testing.T) {
 	countedTable(t, db)
 	j := newJobs(t, db, counting(nil))
 	made := enqueue(t, j, db, "count", countArgs{1}, job.Options{})
-	least := int32(8) // a waiter uses a connection only for a moment; holding it would leave none free
+	least := int32(8) // a viewer uses a connection only for a moment; if it held one, none would be free
 	var group sync.WaitGroup
 	began := time.Now()
 	for range 40 { // the pool has 8
@@ -189,8 +189,9 @@ func TestOldJobsAreForgotten(t *testing.T) {
 	}
 }
 
-// Those who wait at one server are notified of what another one does: of the start, of each batch
-// and of the end. Nothing else could show it to them: the clock of their server does not wake.
+// A viewer at one server is notified of changes at another server: of the start, of each batch and
+// of the end. The clock of the viewer's server does not wake here, so only notifications can cause
+// the reads.
 func TestWaitersAreNotifiedByOtherServers(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

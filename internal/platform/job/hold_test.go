@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A job claimed at the moment when the server begins to stop is halted, also while it waits outside
-// a batch. Otherwise the stop would take its whole patience.
+// A job that is claimed at the moment when the server begins to stop is halted, even if it waits
+// outside a batch. Otherwise the server would wait for it until stopPatience is over.
 func TestARunClaimedWhileStoppingIsHalted(t *testing.T) {
 	t.Parallel()
 	j := &Jobs{running: map[*Run]bool{}, closing: make(chan struct{})}

@@ -23,18 +23,19 @@ type Kind struct {
 	Unit string // of its progress, in the plural: "transactions"
 	// Work returns the result, a JSON object, or nil for none; its context carries the requester.
 	Work func(context.Context, *Run) (any, error)
-	// tries after the first that failures which may pass are given; each batch that commits starts
-	// the count again
+	// Retries is how often a temporary failure is retried. Each batch that commits starts the count
+	// again.
 	Retries int
 	Timeout time.Duration // of one try; 0 means an hour
-	Whole   bool          // it cannot be canceled: half of it is worse than none
-	// the result as that caller may see it; nil where everyone sees what is stored
+	Whole   bool          // cannot be canceled, because half of the work is worse than none
+	// Show returns the result as that caller may see it; nil if everyone may see the stored result.
 	Show func(op.Actor, json.RawMessage) any
-	Lane Lane // whose workers it takes
-	// called in the transaction that ends jobs of this kind, however they end; it is short, because
-	// the connection is one of those that leases need, and its error undoes the end as well
+	Lane Lane // the workers that run it
+	// Ended is called in the transaction that ends jobs of this kind, for every final state. It
+	// must be fast, because it uses one of the connections reserved for leases. An error rolls back
+	// the end of the jobs.
 	Ended func(context.Context, pg.Tx, []Ended) error
-	// the possible results, for the description of the interface
+	// Results are the possible results, for the API's documentation.
 	Results []*op.Schema
 }
 
@@ -43,13 +44,13 @@ type Lane int
 
 // The lanes.
 const (
-	Bulk   Lane = iota // what callers may ask for in bulk
-	Prompt             // what must never wait behind bulk
-	Models             // what waits minutes for a model's answer
+	Bulk   Lane = iota // work that callers may request in bulk
+	Prompt             // work that must never wait behind bulk work
+	Models             // work that waits minutes for a model
 	lanes
 )
 
-// workers are the jobs of each lane that one process works on at once.
+// workers is how many jobs of each lane one process runs at a time.
 var workers = [lanes]int{Bulk: 4, Prompt: 3, Models: 2}
 
 // An Ended is a job that has just ended. Code and Message are empty unless it failed.
@@ -60,7 +61,7 @@ type Ended struct {
 	Message string    `db:"message"`
 }
 
-// A lane is the kinds of a Lane in this process, and how many of its workers are busy.
+// A lane holds the kinds of a Lane in this process, and counts its busy workers.
 type lane struct {
 	busy  int
 	kinds []string
@@ -71,10 +72,10 @@ type Jobs struct {
 	db       *pg.DB
 	reserved *pg.DB // for leases and claims, which must not wait for the connections that work holds
 	log      *slog.Logger
-	owner    string // this process, among all that run jobs on this database
+	owner    string // identifies this process among all that run jobs on this database
 	kinds    map[string]Kind
 	clock    *schedule.Clock
-	// Observe is called for every run that ends; it may be nil, and is set before Run.
+	// Observe is called for every run that ends. It may be nil, and must be set before Run.
 	Observe func(kind, outcome string, took time.Duration)
 
 	tempo tempo
@@ -87,25 +88,25 @@ type Jobs struct {
 	mu      sync.Mutex
 	lanes   [lanes]lane
 	running map[*Run]bool
-	lost    bool          // a lease has run out, as far as the last look saw
+	lost    bool          // a lease had run out when next last looked
 	closing chan struct{} // closed when the server stops
 	closed  bool
 }
 
-// A tempo is how fast the death of a worker is noticed. A lease is renewed several times before it
-// runs out, so that a slow moment of the database costs nobody his job.
+// A tempo determines how fast a worker's death is noticed. A lease is renewed several times before
+// it runs out, so that one slow moment of the database does not cost a worker its job.
 type tempo struct{ renew, lease time.Duration }
 
 var usual = tempo{renew: 2 * time.Second, lease: 7 * time.Second}
 
 const (
-	mostQueued   = 20             // jobs of one caller that wait
-	longest      = 24 * time.Hour // that any try may take
+	mostQueued   = 20             // waiting jobs of one caller
+	longest      = 24 * time.Hour // the longest Timeout of any kind
 	defaultTime  = time.Hour
-	keptFor      = 30 * 24 * time.Hour // finished jobs
+	keptFor      = 30 * 24 * time.Hour // how long finished jobs are stored
 	maxLosses    = 10
 	normal       = 2
-	stopPatience = 8 * time.Second // within the server's own grace
+	stopPatience = 8 * time.Second // shorter than the server's own grace period
 )
 
 // New returns a Jobs without kinds. It opens no connections.
@@ -113,7 +114,7 @@ func New(db *pg.DB, log *slog.Logger) *Jobs {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	host, _ := os.Hostname() // only to be recognized by people
+	host, _ := os.Hostname() // only helps people recognize the process
 	j := &Jobs{
 		db: db, reserved: db.Reserved(), log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)),
 		kinds: map[string]Kind{}, clock: schedule.New(db, log), tempo: usual,
@@ -143,13 +144,13 @@ func (j *Jobs) Add(kinds ...Kind) {
 
 // Options are optional properties of a job. Zero values are usable defaults.
 type Options struct {
-	Unique string // a live job of the same kind and key is joined: it is answered, and no other is made
-	// of Unique: where the job runs already it may have read past what this call is about, so that
-	// it is followed by one more, however many ask meanwhile
+	Unique string // if a job of the same kind and key is queued or running, it is returned, and no new one is created
+	// Again applies to orders with Unique. A job that is already running may have read its data too
+	// early for this call. With Again, one more job follows it, however many calls request that.
 	Again    bool
 	RunAt    time.Time // not before then
-	Priority int       // 1 goes first, 4 last; 0 means 2
-	ID       id.ID     // of a new job, for a record that shares it; zero draws one
+	Priority int       // 1 is first, 4 is last; 0 means 2
+	ID       id.ID     // of a new job, for a record with the same id; zero generates one
 }
 
 // An Order is a request for a job.
@@ -167,8 +168,8 @@ func (j *Jobs) Enqueue(ctx context.Context, tx pg.Tx, kind string, args any, o O
 	return made[0], nil
 }
 
-// EnqueueAll is Enqueue for many jobs of a kind, in as many statements as for one. It returns them
-// in the given order.
+// EnqueueAll is Enqueue for many jobs of a kind. It needs as few statements as Enqueue does for one
+// job, and returns the jobs in the given order.
 func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []Order) ([]Job, error) {
 	k, ok := j.kinds[kind]
 	if !ok {
@@ -191,7 +192,7 @@ func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []O
 		if len(b.open) == 0 {
 			return b.jobs, nil
 		}
-		// The others ended between the two statements.
+		// The jobs to join ended between the two statements.
 	}
 	return nil, errs.New(errs.Unavailable, "the same job was restarted too often; try again")
 }

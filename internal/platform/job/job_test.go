@@ -18,10 +18,10 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// patience is how long a test waits for what must come; it ends a test that would wait for ever.
+// patience is the maximum time that a test waits for an expected event.
 const patience = 2 * time.Minute
 
-// ada is who asks in these tests.
+// ada is the caller in these tests.
 var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000000000ad"), Name: "Ada", Scope: op.Full}
 
 func newJobs(t testing.TB, db *pg.DB, kinds ...job.Kind) *job.Jobs {
@@ -32,7 +32,7 @@ func newJobs(t testing.TB, db *pg.DB, kinds ...job.Kind) *job.Jobs {
 	return j
 }
 
-// start runs j until the test ends or stop is called, which waits for its end.
+// start runs j until the test ends or stop is called. stop waits until j has ended.
 func start(t testing.TB, j *job.Jobs) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -94,7 +94,7 @@ type countArgs struct {
 	Batches int `json:"batches"`
 }
 
-// counting adds up 1 … n, a number a batch. between runs before each batch.
+// counting adds up 1 … n, one number per batch. It calls between before each batch.
 func counting(between func(ctx context.Context, n int) error) job.Kind {
 	return job.Kind{
 		Name: "count", Unit: "numbers", Retries: 3,
@@ -141,7 +141,7 @@ func countedTable(t testing.TB, db *pg.DB) {
 	}
 }
 
-// checkCounted holds that each number was counted once.
+// checkCounted checks that each number was counted once.
 func checkCounted(t testing.TB, db *pg.DB, which id.ID, n int) {
 	t.Helper()
 	if rows, distinct := counted(t, db, which); rows != n || distinct != n {
@@ -210,7 +210,8 @@ func TestEnqueueIsPartOfItsTransaction(t *testing.T) {
 	}
 }
 
-// Requests for the same job join a live one, even at the same moment, but not one that has ended.
+// Requests for the same key join a queued or running job, even at the same moment, but not one that
+// has ended.
 func TestUniqueJobsAreJoined(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -240,7 +241,7 @@ func TestUniqueJobsAreJoined(t *testing.T) {
 	checkCounted(t, db, made[0].ID, 3)
 }
 
-// Two servers, many jobs: each is worked once.
+// Two servers run many jobs; each job runs once.
 func TestTwoServersWorkEachJobOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -266,7 +267,7 @@ func TestCancelInEveryState(t *testing.T) {
 	j := newJobs(t, db, counting(func(ctx context.Context, n int) error {
 		if n == 3 {
 			reached <- struct{}{}
-			<-ctx.Done() // between batches: the wait for somebody else's answer
+			<-ctx.Done() // between batches, like work that waits for an outside service
 			return context.Cause(ctx)
 		}
 		return nil
@@ -294,7 +295,7 @@ func TestCancelInEveryState(t *testing.T) {
 	start(t, j)
 	between := enqueue(t, j, db, "count", countArgs{5}, job.Options{})
 	<-reached
-	for range 2 { // asking twice is no mistake
+	for range 2 { // canceling twice is not an error
 		if got, err := cancelJob(t, j, db, between.ID); err != nil || got.State != job.Running {
 			t.Errorf("a job that runs: %+v %v", got, err)
 		}

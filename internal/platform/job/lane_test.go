@@ -13,7 +13,7 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// occupied is work that lasts until the test lets it go.
+// occupied is a kind whose jobs run until the test closes end.
 func occupied(name string, lane job.Lane, begun chan<- id.ID, end <-chan struct{}) job.Kind {
 	return job.Kind{
 		Name: name, Unit: "hours", Lane: lane,
@@ -33,8 +33,8 @@ func occupied(name string, lane job.Lane, begun chan<- id.ID, end <-chan struct{
 	}
 }
 
-// However much work of one lane is asked for, that of another begins at once: each has workers of
-// its own.
+// A job of one lane begins at once, even if another lane is full, because each lane has its own
+// workers.
 func TestLanesDoNotStarveEachOther(t *testing.T) {
 	t.Parallel()
 	lanes := map[job.Lane]string{job.Bulk: "bulk", job.Prompt: "prompt", job.Models: "models"}
@@ -55,7 +55,7 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 			for range 30 {
 				enqueue(t, j, db, name, nil, job.Options{Priority: 1})
 			}
-			for range job.Workers[full] { // all that there are for it
+			for range job.Workers[full] { // until all workers of the lane are busy
 				<-begun[full]
 			}
 			for l, other := range lanes {
@@ -67,7 +67,8 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 					t.Errorf("%s began, not %s", got, made.ID)
 				}
 			}
-			// The control: with the workers of the full lane they would wait, as its other jobs do.
+			// Check the test: all workers of the full lane are busy, so with shared workers the
+			// jobs of other lanes would wait.
 			busy, err := pg.Value[int](t.Context(), db, `select count(*) from job
 				where kind = $1 and state = 'running'`, name)
 			if err != nil || busy != job.Workers[full] {
@@ -77,7 +78,7 @@ func TestLanesDoNotStarveEachOther(t *testing.T) {
 	}
 }
 
-// asked enqueues jobs as a call of that caller.
+// asked enqueues a job by an op that the caller calls.
 func asked(t *testing.T, r *op.Runner, o *op.Op, who op.Actor) (short string, err error) {
 	t.Helper()
 	a, err := r.Call(t.Context(), o, op.Call{Actor: who, Surface: op.REST, Args: map[string]any{}, RequestID: "test"})
@@ -87,8 +88,8 @@ func asked(t *testing.T, r *op.Runner, o *op.Op, who op.Actor) (short string, er
 	return string(a.Body), nil
 }
 
-// A caller has a bounded number of jobs waiting, and those of a caller who has many go behind those
-// of one who has few.
+// The number of a caller's waiting jobs is limited, and the jobs of a caller with many run after
+// those of a caller with few.
 func TestOneCallersJobsAreBounded(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -123,7 +124,7 @@ func TestOneCallersJobsAreBounded(t *testing.T) {
 	if err != nil || last < job.MostQueued-2 {
 		t.Errorf("%d of the many jobs go behind another caller's first (%v)", last, err)
 	}
-	enqueue(t, j, db, "bulk", nil, job.Options{}) // what the service itself asks for is no flood
+	enqueue(t, j, db, "bulk", nil, job.Options{}) // the limit does not apply to jobs of the service itself
 	start(t, j)
 	close(end)
 	await(t, "all jobs end", func() bool {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	task      = "job"       // by which the clock looks for jobs; the trigger on the table names it too
-	movedTask = "job.moved" // by which those that wait for jobs learn that some have moved
+	task      = "job"       // the clock's task; the trigger on the table notifies with this name
+	movedTask = "job.moved" // notifies those who wait for a job that some jobs have changed
 )
 
-// Run works on jobs until ctx ends, and does the other tasks beside them. Then it takes no more
+// Run works on jobs, and runs the other tasks beside them, until ctx ends. Then it takes no more
 // jobs, lets running batches commit, and returns the jobs to the queue.
 func (j *Jobs) Run(ctx context.Context, others ...schedule.Task) error {
 	behind, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -34,8 +34,8 @@ func (j *Jobs) Run(ctx context.Context, others ...schedule.Task) error {
 	<-ctx.Done()
 	j.close()
 	if !j.drained(behind, stopPatience) {
-		// some work does not listen: its transaction is broken off, and its last batch is done
-		// again elsewhere
+		// Some work ignores the request to stop. Its transaction is canceled, and its last batch is
+		// repeated on another server.
 		for _, r := range j.runs() {
 			r.cancel(ErrStopping)
 		}
@@ -48,7 +48,7 @@ func (j *Jobs) Run(ctx context.Context, others ...schedule.Task) error {
 	return nil
 }
 
-// drained waits until no worker is busy, and reports whether that came about in time.
+// drained waits until no worker is busy, and returns false if that takes longer than patience.
 func (j *Jobs) drained(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -70,7 +70,7 @@ func (j *Jobs) drained(ctx context.Context, patience time.Duration) bool {
 	}
 }
 
-// close lets everything that lasts end: streams, waits and, at their next boundary, runs.
+// close ends streams and waits at once, and runs after their current batch.
 func (j *Jobs) close() {
 	j.mu.Lock()
 	if !j.closed {
@@ -104,11 +104,12 @@ func (j *Jobs) renewLoop(ctx context.Context) {
 	}
 }
 
-// renew notifies runs that lost their lease, and those that must be canceled. A process that cannot
-// reach the database for as long as a lease lasts must assume that its leases are lost. A row that
-// is locked by another transaction is skipped, so it does not keep other leases from being renewed.
-// The search for lost leases skips it as well, and a batch that is about to commit renews its own
-// lease.
+// renew renews leases, and cancels runs that lost their lease or must be canceled. A process that
+// cannot reach the database for as long as a lease lasts must assume that its leases are lost.
+//
+// The update skips a row that another transaction has locked, so that one locked row does not keep
+// the other leases from being renewed. The search for lost leases skips such a row too, and a batch
+// that is about to commit renews its own lease.
 func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	type kept struct {
 		ID        id.ID `db:"id"`
@@ -149,13 +150,13 @@ func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	return err
 }
 
-// next returns how long it is until a job is due that a free worker of this process could take, or
-// until a lease runs out. A lease that is renewed meanwhile is looked at again, so a dead worker is
-// noticed when its lease has run out and not later.
+// next returns the time until a job is due that a free worker of this process could take, or until
+// a lease runs out, whichever comes first. If the lease is renewed before then, next computes the
+// time again. So a dead worker is noticed as soon as its lease has run out.
 func (j *Jobs) next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	type sight struct {
-		Due    *int64 `db:"due"`     // ms until the first of them
-		Oldest *int64 `db:"renewed"` // ms until the oldest renewal, which is past
+		Due    *int64 `db:"due"`     // ms until the first job is due
+		Oldest *int64 `db:"renewed"` // ms until the oldest renewal; negative, because it is in the past
 	}
 	kinds := []string{}
 	j.mu.Lock()
@@ -186,7 +187,7 @@ func (j *Jobs) next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	return min(left, schedule.In(s.Due)), nil
 }
 
-// tick recovers what dead workers left, and takes what is due.
+// tick recovers the jobs of dead workers, and claims jobs that are due.
 func (j *Jobs) tick(ctx context.Context) error {
 	j.mu.Lock()
 	lost := j.lost
@@ -199,8 +200,8 @@ func (j *Jobs) tick(ctx context.Context) error {
 	return j.claim(ctx)
 }
 
-// recover puts back what dead workers left, and ends what was canceled or is given up. Every server
-// does it; they skip each other's rows.
+// recover puts the jobs of dead workers back into the queue. It ends those that were canceled or
+// lost too many workers. Every server does this; each skips rows that another one has locked.
 func (j *Jobs) recover(ctx context.Context) error {
 	if err := j.endZombies(ctx); err != nil {
 		return err
@@ -209,7 +210,7 @@ func (j *Jobs) recover(ctx context.Context) error {
 		ShortID string `db:"short_id"`
 		Kind    string `db:"kind"`
 	}
-	args := pg.Args{"lease": j.tempo.lease.Milliseconds(), "most": maxLosses - 1}
+	args := pg.Args{"lease": j.tempo.lease.Milliseconds(), "losses": maxLosses - 1}
 	back, err := pg.All[lost](ctx, j.reserved, `
 		with gone as (select id from job where `+gone+` and not (`+over+`) for update skip locked)
 		update job set state = 'queued', lease_owner = null, lease_number = lease_number + 1, losses = losses + 1,
@@ -225,7 +226,7 @@ func (j *Jobs) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, kind := range kinds { // one whose end cannot be written keeps no other from its own
+	for _, kind := range kinds { // if the end of one kind's jobs fails, the other kinds' jobs still end
 		if err := j.giveUp(ctx, kind); err != nil {
 			j.log.Error("jobs not ended whose worker has disappeared", "kind", kind, "error", errs.LogText(err))
 		}
@@ -234,15 +235,16 @@ func (j *Jobs) recover(ctx context.Context) error {
 }
 
 const (
-	// gone selects the jobs whose worker has let the lease run out. A lease that was renewed in the
-	// future has run out too: the database's clock was set back, and a worker that lives renews it.
+	// gone selects the jobs whose lease has run out. A renewal in the future also counts as run
+	// out: the database's clock was set back, and a worker that is still alive will renew its
+	// lease.
 	gone = `state = 'running' and (renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0)
 		or renewed_at > clock_timestamp() + make_interval(secs => @lease / 1000.0))`
-	// over selects the jobs that nobody will continue.
-	over = `cancel_requested or losses >= @most`
+	// over selects the jobs that must end instead of going back into the queue.
+	over = `cancel_requested or losses >= @losses`
 )
 
-// giveUp ends the jobs of a kind that nobody will go on with.
+// giveUp ends the jobs of one kind that were canceled or lost too many workers.
 func (j *Jobs) giveUp(ctx context.Context, kind string) error {
 	return j.reserved.InTx(ctx, func(tx pg.Tx) error {
 		all, err := pg.All[Ended](ctx, tx, `
@@ -257,7 +259,7 @@ func (j *Jobs) giveUp(ctx context.Context, kind string) error {
 			from gone where job.id = gone.id
 			returning job.id, job.state, coalesce(error_code, '') as code, coalesce(error_message, '') as message`,
 			pg.Args{
-				"kind": kind, "lease": j.tempo.lease.Milliseconds(), "most": maxLosses - 1,
+				"kind": kind, "lease": j.tempo.lease.Milliseconds(), "losses": maxLosses - 1,
 				"code":    string(errs.InternalError),
 				"message": "the server stopped repeatedly during this job; see the server log",
 			})
@@ -271,8 +273,8 @@ func (j *Jobs) giveUp(ctx context.Context, kind string) error {
 	})
 }
 
-// endZombies ends the connections on which workers without a lease still have a transaction open:
-// it would never commit, but its locks would block the worker that continues the job.
+// endZombies ends connections on which workers without a lease still have a transaction open. Such
+// a transaction can never commit, but its locks would block the worker that continues the job.
 func (j *Jobs) endZombies(ctx context.Context) error {
 	type lost struct {
 		ShortID string `db:"short_id"`
@@ -292,7 +294,7 @@ func (j *Jobs) endZombies(ctx context.Context) error {
 	return err
 }
 
-// prune removes finished jobs that nobody will ask for any more, a batch at a time.
+// prune deletes finished jobs that are older than keptFor, one batch at a time.
 func (j *Jobs) prune(ctx context.Context) error {
 	for {
 		n, err := pg.Exec(ctx, j.reserved, `

@@ -11,8 +11,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// The SQL that operators are given answers their five questions: of a table with one job in each
-// plight, each question shows those that it is about.
+// docs/building/jobs.md has SQL for five questions of operators. With one job in each bad state,
+// every query returns exactly the jobs that it is about.
 func TestOperatorsQuestionsAreAnswered(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/building/jobs.md")

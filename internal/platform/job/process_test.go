@@ -27,12 +27,12 @@ import (
 // or killed.
 type server struct {
 	URL   string
-	Quick bool   // notices the dead sooner
+	Quick bool   // notices dead workers sooner
 	Stop  string // where its first run stops its own process: "between" batches, or "inside" one
-	Dies  bool   // it kills itself while it writes down the end of a job
-	Apart bool   // it writes that down in a transaction of its own
+	Dies  bool   // kills itself while it stores the end of a job
+	Apart bool   // stores the end in a transaction of its own
 
-	program string // the test binary with a mutant; otherwise this one
+	program string // the test binary with a deliberate defect; otherwise this binary
 }
 
 // TestMain makes this test binary a server too, so that real processes can be killed.
@@ -56,7 +56,7 @@ func serve(ctx context.Context, s server) error {
 	return j.Run(ctx)
 }
 
-// allowed returns when the test lets the job come as far as n.
+// allowed returns when the test allows the job to continue to n.
 func allowed(ctx context.Context, db *pg.DB, n int) error {
 	for {
 		upTo, err := pg.Value[int](ctx, db, `select coalesce(max(n), 0) from allowance`)
@@ -72,8 +72,8 @@ func allowed(ctx context.Context, db *pg.DB, n int) error {
 	}
 }
 
-// paced counts slowly enough to be caught between two batches as well as within one, and each
-// number when it may.
+// paced counts slowly, so that a test can stop it between two batches or within one. It counts each
+// number only when the test allows it.
 func paced(stop string, may func(ctx context.Context, n int) error) job.Kind {
 	halt := func(where string, run *job.Run, n int) {
 		if stop == where && run.Attempt() == 1 && n == 3 {
@@ -116,15 +116,15 @@ func paced(stop string, may func(ctx context.Context, n int) error) job.Kind {
 	return k
 }
 
-// unfenced commits a batch regardless of who holds the lease.
+// unfenced makes batches commit even if another worker has the lease.
 var unfenced = apptest.Mutant{
 	File: "internal/platform/job/run.go",
 	Old:  `where id = @id and lease_number = @number and state = 'running'`,
 	New:  `where id = @id and (lease_number = @number or true)`,
 }
 
-// merciful leaves the connections of workers that lost their lease alone, so that only the fence
-// stands between them and the data.
+// merciful does not end the connections of workers that lost their lease, so that only the fence
+// protects the data.
 var merciful = apptest.Mutant{
 	File: "internal/platform/job/lease.go",
 	Old:  `func (j *Jobs) endZombies(ctx context.Context) error {`,
@@ -157,14 +157,14 @@ func holder(t *testing.T, db *pg.DB, which id.ID) (jobtest.Hold, int) {
 }
 
 const (
-	killHouseholds = 5 // beside each other, each with a database, two replicas and a job
+	killHouseholds = 5 // at the same time, each with a database, two replicas and a job
 	killRounds     = 6
 	killBatches    = 400
 	resumeGoal     = 10 * time.Second
 )
 
-// Thirty times a process is killed with -9 at a random moment of a job, while another replica is
-// alive. Every job must go on within ten seconds, and end as if nothing had happened.
+// A process is killed with -9 thirty times, at random moments of a job, while another replica is
+// alive. Every job must continue within ten seconds, with the same result as without a kill.
 func TestKilledWorkersJobsResume(t *testing.T) {
 	t.Parallel()
 	want := undisturbed(t)
@@ -176,11 +176,11 @@ func TestKilledWorkersJobsResume(t *testing.T) {
 	var resumes []time.Duration
 	for round := range killRounds {
 		for _, v := range all {
-			v.allow(t, (round+1)*killBatches/(killRounds+1)) // not to the end, however long the kills of others take
+			v.allow(t, (round+1)*killBatches/(killRounds+1)) // not to the end, even if other kills take long
 			v.kill(t)
 		}
 		for _, v := range all {
-			v.allow(t, (round+1)*killBatches/(killRounds+1)+1) // one that stands at its bound goes on too
+			v.allow(t, (round+1)*killBatches/(killRounds+1)+1) // a job that waits for permission continues too
 			resumes = append(resumes, v.resumed(t))
 		}
 	}
@@ -201,8 +201,8 @@ func TestKilledWorkersJobsResume(t *testing.T) {
 		resumes[0].Round(time.Millisecond))
 }
 
-// lagging measures how much longer than planned a pause and a statement take here. longest returns
-// the maximum so far.
+// lagging measures how much longer than planned a pause and a statement take on this machine.
+// longest returns the maximum so far.
 func lagging(t *testing.T) (longest func() time.Duration) {
 	t.Helper()
 	db := pgtest.New(t)
@@ -216,14 +216,14 @@ func lagging(t *testing.T) (longest func() time.Duration) {
 		for ctx.Err() == nil {
 			began := time.Now()
 			time.Sleep(moment)
-			_, _ = pg.Value[int](ctx, db, `select 1`) // at the end it is broken off
+			_, _ = pg.Value[int](ctx, db, `select 1`) // canceled at the end of the test
 			most.Store(max(most.Load(), int64(time.Since(began)-moment)))
 		}
 	}()
 	return func() time.Duration { return time.Duration(most.Load()) }
 }
 
-// undisturbed is the result of the same job when nobody kills anything.
+// undisturbed returns the result of the same job without kills.
 func undisturbed(t *testing.T) string {
 	t.Helper()
 	db := pgtest.New(t)
@@ -240,7 +240,7 @@ func undisturbed(t *testing.T) string {
 type victim struct {
 	url    string
 	db     *pg.DB
-	jobs   *job.Jobs // takes on, and works nothing
+	jobs   *job.Jobs // enqueues jobs but runs none
 	job    job.Job
 	alive  map[int]*jobtest.Process
 	last   jobtest.Hold
@@ -269,7 +269,7 @@ func (v *victim) more(t *testing.T) {
 	v.alive[p.Process.Pid] = p
 }
 
-// allow lets the job come as far as n.
+// allow allows the job to continue to n.
 func (v *victim) allow(t *testing.T, n int) {
 	t.Helper()
 	if _, err := v.db.Exec(t.Context(), `insert into allowance (n) values ($1)`, n); err != nil {
@@ -277,8 +277,8 @@ func (v *victim) allow(t *testing.T, n int) {
 	}
 }
 
-// kill ends the process that holds the job, when there is another one, and starts a new one in its
-// place.
+// kill waits until another process is alive, kills the process that runs the job, and starts a new
+// one.
 func (v *victim) kill(t *testing.T) {
 	t.Helper()
 	pids := slices.Collect(maps.Keys(v.alive))
@@ -293,7 +293,7 @@ func (v *victim) kill(t *testing.T) {
 		}
 		return now.State == job.Running && now.Done > v.last.Done && v.alive[pid] != nil
 	})
-	time.Sleep(rand.N(100 * time.Millisecond)) // any moment will do: no synchronization, but chance
+	time.Sleep(rand.N(100 * time.Millisecond)) // at any moment, without synchronization
 	var pid int
 	v.last, pid = holder(t, v.db, v.job.ID)
 	v.killed = time.Now()
@@ -305,8 +305,8 @@ func (v *victim) kill(t *testing.T) {
 	v.more(t)
 }
 
-// resumed returns the time from the kill to the first batch that another worker committed, whose
-// rows carry the time.
+// resumed returns the time from the kill to the first batch that another worker committed. The rows
+// of the batches contain their times.
 func (v *victim) resumed(t *testing.T) time.Duration {
 	t.Helper()
 	var first *pg.Time
@@ -319,8 +319,8 @@ func (v *victim) resumed(t *testing.T) time.Duration {
 	return first.Time().Sub(v.killed)
 }
 
-// A process that is stopped while it holds a job loses it; when it wakes it must commit nothing,
-// wherever it stood. The control shows that without the fence it would.
+// A process that is stopped while it runs a job loses the job. When it continues it must not commit
+// anything, at whatever point it was stopped. The comparison shows that without the fence it would.
 func TestWokenWorkerCommitsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -337,8 +337,8 @@ func TestWokenWorkerCommitsNothing(t *testing.T) {
 			t.Parallel()
 			first := server{Stop: c.stop, program: mutated(t, c.first)}
 			second := server{program: mutated(t, c.second)}
-			// A woken worker may learn that it lost the job before it comes to commit, so the
-			// control tries until the missing fence shows.
+			// A woken worker may notice the loss before it commits, so the comparison repeats until
+			// the missing fence shows.
 			for tries := 1; ; tries++ {
 				doubled := woken(t, first, second)
 				if doubled == c.doubled {
@@ -352,7 +352,7 @@ func TestWokenWorkerCommitsNothing(t *testing.T) {
 	}
 }
 
-// mutated builds this test binary with the mutants, if there are any.
+// mutated builds this test binary with the deliberate defects, if there are any.
 func mutated(t *testing.T, mutants []apptest.Mutant) string {
 	t.Helper()
 	if len(mutants) == 0 {
@@ -361,8 +361,8 @@ func mutated(t *testing.T, mutants []apptest.Mutant) string {
 	return apptest.TestProgram(t, "coffer/internal/platform/job", mutants...)
 }
 
-// woken stops the first process while it holds a job, lets the second finish it, wakes the first,
-// and reports whether a batch was committed twice.
+// woken stops the first process while it runs a job, lets the second process finish the job, wakes
+// the first process, and reports whether a batch was committed twice.
 func woken(t *testing.T, first, second server) bool {
 	t.Helper()
 	const batches = 60
@@ -402,7 +402,7 @@ func woken(t *testing.T, first, second server) bool {
 	return rows != distinct
 }
 
-// stateOf is the letter that the system has for what a process does; T is stopped.
+// stateOf returns the system's letter for the state of a process; T means stopped.
 func stateOf(t *testing.T, p *jobtest.Process) string {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))

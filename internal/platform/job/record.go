@@ -71,7 +71,7 @@ const rows = `
 		finished_at
 	from job`
 
-// record is the job as the caller may see it.
+// record returns the job as the caller may see it.
 func (j *Jobs) record(ctx context.Context, r row) Job {
 	out := Job{
 		ID: r.ID, ShortID: r.ShortID, Kind: r.Kind, State: r.State, Progress: Progress{r.Done, r.Total, r.Unit},
@@ -84,14 +84,14 @@ func (j *Jobs) record(ctx context.Context, r row) Job {
 	if show := j.kinds[r.Kind].Show; show != nil && r.Result != nil {
 		shown, err := json.Marshal(show(op.ActorOf(ctx), r.Result))
 		if err != nil {
-			shown = nil // better no result than one for other eyes
+			shown = nil // no result is better than one that this caller must not see
 		}
 		out.Result = shown
 	}
 	return out
 }
 
-// A Ref names a job.
+// A Ref identifies a job.
 type Ref struct {
 	JobID string `json:"job_id" minLength:"1" doc:"The job's UUID or short id"`
 }
@@ -102,7 +102,7 @@ func (j *Jobs) Get(ctx context.Context, q pg.Querier, in Ref) (Job, error) {
 	return j.record(ctx, r), pg.Found(err, "job", "{job.list} lists them; finished ones are kept for 30 days")
 }
 
-// List asks for a page of jobs.
+// A List is the request for a page of jobs.
 type List struct {
 	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"100" doc:"Filter by kind"`
 	State  *string `json:"state,omitempty" enum:"queued,running,succeeded,failed,cancelled" doc:"Filter by state"`
@@ -154,7 +154,7 @@ func (j *Jobs) cancellable(ctx context.Context, tx pg.Tx, r row) error {
 	if a.Role == "" || a.Role == op.RoleAdmin || asker != nil && *asker == a.ID {
 		return nil
 	}
-	// A member's jobs are also those that the member's own keys asked for, and the other way round.
+	// A member and the keys of that member may cancel each other's jobs.
 	own, err := pg.Value[bool](ctx, tx, `
 		select coalesce($1::uuid = $2::uuid, false)
 			or exists (select from token where id = $1 and kind = 'api_key' and member_id = $2)`, asker, a.Member)
@@ -177,7 +177,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 	return j.cancel(ctx, tx, now)
 }
 
-// Stop is Cancel for a package that owns what the job does: it decides itself who may stop it.
+// Stop is Cancel for a package that owns the job's work and decides itself who may stop it.
 func (j *Jobs) Stop(ctx context.Context, tx pg.Tx, job id.ID) (Job, error) {
 	now, err := pg.One[row](ctx, tx, rows+` where id = $1 for update`, job)
 	if err != nil {
@@ -186,7 +186,7 @@ func (j *Jobs) Stop(ctx context.Context, tx pg.Tx, job id.ID) (Job, error) {
 	return j.cancel(ctx, tx, now)
 }
 
-// cancel ends a job that is locked, or asks for its end.
+// cancel ends the given job, which is locked, or requests that it end after its current batch.
 func (j *Jobs) cancel(ctx context.Context, tx pg.Tx, now row) (Job, error) {
 	switch {
 	case j.kinds[now.Kind].Whole:
@@ -211,7 +211,7 @@ func (j *Jobs) cancel(ctx context.Context, tx pg.Tx, now row) (Job, error) {
 	return j.record(ctx, r), j.ended(ctx, tx, r.Kind, Ended{JobID: r.ID, State: r.State})
 }
 
-// Ops is the menu of jobs.
+// Ops returns the operations on jobs.
 func (j *Jobs) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{Name: "job.list", Route: "GET /jobs", Summary: "Lists jobs, newest first."}, j.List),

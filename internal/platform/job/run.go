@@ -15,14 +15,14 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Why a run ends early. Work returns the error that Batch returned; it need not distinguish them.
+// The reasons why a run ends early. Batch returns one of them, and the work returns it unchanged.
 var (
 	ErrCancelled = errors.New("job: cancelled")
 	ErrStopping  = errors.New("job: the server is stopping; another one continues the job")
 	ErrLost      = errors.New("job: another worker owns this job now")
 )
 
-// A Run is a job in the hands of one worker, as its work sees it.
+// A Run is a job that a worker is running, as its work sees it.
 type Run struct {
 	jobs   *Jobs
 	claim  claim
@@ -30,13 +30,13 @@ type Run struct {
 
 	mu       sync.Mutex
 	inside   bool            // a batch is under way
-	halted   error           // why the work must end at the next boundary
-	spoilt   error           // a batch may or may not have been committed
+	halted   error           // why the work must end before its next batch
+	spoilt   error           // the error of a batch that may or may not have committed
 	position json.RawMessage // as committed
-	renewed  time.Time       // when the lease was certainly held, by this machine's steady clock
+	renewed  time.Time       // when the lease was last certainly held, by this machine's monotonic clock
 }
 
-// A claim is a job as its worker takes it.
+// A claim is a job as the database returns it to the worker that takes it.
 type claim struct {
 	ID         id.ID           `db:"id"`
 	ShortID    string          `db:"short_id"`
@@ -61,7 +61,7 @@ func (r *Run) ID() id.ID { return r.claim.ID }
 // Attempt returns how many times a worker has taken this job, counted from 1.
 func (r *Run) Attempt() int { return r.claim.Attempt }
 
-// Warn logs a failure that the work can do without.
+// Warn logs a failure that does not stop the work.
 func (r *Run) Warn(ctx context.Context, what string, err error) {
 	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, what, slog.String("kind", r.claim.Kind),
 		slog.String("job", r.claim.ShortID), slog.String("error", errs.LogText(err)))
@@ -91,15 +91,15 @@ func (r *Run) Position(into any) (bool, error) {
 
 // A Step is the result of a batch. It is written in the batch's own transaction.
 type Step struct {
-	Position any   // where a run that resumes goes on; nil leaves it
-	Done     int64 // how many more are done now
-	Total    int64 // how many there will be in all; 0 leaves it
+	Position any   // where the next run resumes; nil does not change it
+	Done     int64 // how many more are done
+	Total    int64 // how many there are in all; 0 does not change it
 }
 
 // Batch runs f in a transaction and commits it with the position and the progress that f returns,
 // if this worker still owns the job; otherwise nothing is committed. Between batches a job can be
-// canceled and handed over, so work does all its writing in batches of about a second. An error is
-// final: work returns it.
+// canceled and handed over, so work makes all its changes in batches of about a second. If Batch
+// returns an error, the work must return it too.
 func (r *Run) Batch(ctx context.Context, f func(context.Context, pg.Tx) (Step, error)) error {
 	if err := r.enter(ctx); err != nil {
 		return err
@@ -155,14 +155,14 @@ func (r *Run) enter(ctx context.Context) error {
 	return nil
 }
 
-// leave ends a batch. Requests that came meanwhile take effect now, at the boundary.
+// leave ends a batch. A request to stop or cancel that arrived during the batch takes effect now.
 func (r *Run) leave(err error, position json.RawMessage, cancelled bool) {
 	r.mu.Lock()
 	r.inside = false
 	switch {
 	case err != nil && pg.Away(err):
-		// the commit itself may have been answered by silence: only a new run, which reads the
-		// position, knows
+		// The connection broke, so the commit may or may not have succeeded. Only a new run, which
+		// reads the position, can know.
 		r.spoilt = err
 	case err == nil && position != nil:
 		r.position = position
@@ -179,7 +179,7 @@ func (r *Run) leave(err error, position json.RawMessage, cancelled bool) {
 	}
 }
 
-// halt ends the run at the next boundary: now, or after the batch that is under way.
+// halt ends the run between batches: at once, or after the current batch.
 func (r *Run) halt(why error) {
 	r.mu.Lock()
 	if r.halted == nil {
@@ -192,9 +192,10 @@ func (r *Run) halt(why error) {
 	}
 }
 
-// fence writes what the batch achieved, last of all, so that the row is locked for a moment only
-// and the lease can be renewed during the longest batch. From here to the commit nobody can take
-// the lease; if somebody has, the row is not found and the transaction is undone.
+// fence writes the position and progress as the last statement of a batch. The row is therefore
+// locked only for a moment, and the lease can be renewed during a long batch. Until the commit no
+// other worker can take the lease. If another worker has taken it already, the row is not found and
+// the transaction is rolled back.
 func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMessage, cancelled bool, err error) {
 	if s.Position != nil {
 		if position, err = json.Marshal(s.Position); err != nil {
@@ -205,8 +206,8 @@ func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMes
 	if s.Total > 0 {
 		total = &s.Total
 	}
-	// The clock and not the transaction's time: that is as old as the batch, and would make the
-	// lease look as old.
+	// clock_timestamp() and not now(): now() is the start of the batch, and the lease would look
+	// that old.
 	cancelled, err = pg.Value[bool](ctx, tx, `
 		update job set position = coalesce(@position, position), done = done + @done, total = coalesce(@total, total),
 			renewed_at = clock_timestamp(), failures = 0, losses = 0
@@ -220,8 +221,8 @@ func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMes
 	return position, cancelled, err
 }
 
-// mark is the name that the connection of a batch carries, so that it can be found when the lease
-// is lost.
+// mark returns the name of the connection of a batch. endZombies finds the connection by it when
+// the lease is lost.
 func (r *Run) mark() string { return mark(r.claim.ShortID, r.claim.Number) }
 
 func mark(short string, number int64) string { return fmt.Sprintf("coffer job %s %d", short, number) }

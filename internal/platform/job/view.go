@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	glance        = time.Second           // how often watched jobs are read while nothing listens, or after a failure
-	breath        = 25 * time.Millisecond // between two readings, however much happens
+	glance        = time.Second           // how often jobs are read if no notifications arrive, or after a failure
+	breath        = 25 * time.Millisecond // the minimum time between two readings
 	callerStreams = 20                    // event streams of one caller
 	allStreams    = 200                   // event streams of all callers
 )
 
-// views are jobs that somebody waits for, and those who do. However many that are, one goroutine
-// reads all jobs in one statement and hands out what it found; it runs while somebody waits. It
-// reads when a job has moved, of which every transaction that moves one notifies all servers.
+// views holds the jobs that callers wait for, with their viewers. While there are viewers, one
+// goroutine reads all these jobs in one statement and passes the rows on. It reads when a job has
+// changed: every transaction that starts a job, advances it or ends it notifies all servers.
 type views struct {
 	read      func(ctx context.Context, ids []id.ID) ([]row, error)
 	listening func() bool // whether notifications arrive
 
 	mu     sync.Mutex
 	all    map[id.ID]map[*viewer]bool
-	poked  chan struct{} // holds one word that something happened in this process
-	ending chan struct{} // closed when the last one left
+	poked  chan struct{} // signals that a watched job may have changed
+	ending chan struct{} // closed when the last viewer left
 }
 
-// A viewer is one who waits for news of a job.
+// A viewer is one caller that waits for changes of a job.
 type viewer struct {
 	job  id.ID
-	news chan struct{} // holds one word that last is new
+	news chan struct{} // signals that last has changed
 
 	mu   sync.Mutex
-	last *row // nil if the job is gone
+	last *row // nil if the job was deleted
 }
 
 func newViews(read func(context.Context, []id.ID) ([]row, error), listening func() bool) *views {
@@ -47,7 +47,7 @@ func newViews(read func(context.Context, []id.ID) ([]row, error), listening func
 	}
 }
 
-// watch sends news of the job until leave is called.
+// watch reports changes of the job to the viewer until leave is called.
 func (v *views) watch(job id.ID) (w *viewer, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -73,7 +73,7 @@ func (v *views) watch(job id.ID) (w *viewer, leave func()) {
 	}
 }
 
-// poke has watched jobs read soon, because this one moved in this process.
+// poke makes readLoop read the watched jobs soon, because this one changed in this process.
 func (v *views) poke(job id.ID) {
 	v.mu.Lock()
 	watched := v.all[job] != nil
@@ -83,8 +83,8 @@ func (v *views) poke(job id.ID) {
 	}
 }
 
-// moved has watched jobs read soon, because a server says that some have moved. The clock calls it
-// also after a new connection and every half minute, in case a notification was lost.
+// moved makes readLoop read the watched jobs soon, because a server reported changes. The clock
+// also calls it after a new connection and every half minute, in case a notification was lost.
 func (v *views) moved(context.Context, pg.Querier) (time.Duration, error) {
 	v.mu.Lock()
 	watched := len(v.all) > 0
@@ -95,7 +95,7 @@ func (v *views) moved(context.Context, pg.Querier) (time.Duration, error) {
 	return schedule.Never, nil
 }
 
-// notifyMoved notifies all servers, when tx commits, that jobs have moved.
+// notifyMoved notifies all servers, when tx commits, that jobs have changed.
 func notifyMoved(ctx context.Context, tx pg.Querier) error {
 	_, err := pg.Exec(ctx, tx, `select pg_notify('coffer', $1)`, movedTask)
 	return err
@@ -126,8 +126,8 @@ func (v *views) readLoop(ending <-chan struct{}) {
 	}
 }
 
-// show reads every watched job and notifies its viewers. It reports whether it could: if the
-// database is not reachable, the next glance does it.
+// show reads every watched job and passes the rows to the viewers. It returns false if it cannot
+// reach the database; the next reading then repeats it.
 func (v *views) show(ctx context.Context) bool {
 	v.mu.Lock()
 	waiting := make(map[id.ID][]*viewer, len(v.all))
@@ -161,7 +161,7 @@ func (v *views) show(ctx context.Context) bool {
 	return true
 }
 
-// show gives the viewer what was read.
+// show passes the row to the viewer.
 func (w *viewer) show(r *row) {
 	w.mu.Lock()
 	w.last = r
@@ -169,21 +169,21 @@ func (w *viewer) show(r *row) {
 	signal(w.news) // a viewer that has not looked at the last news yet will see these
 }
 
-// now is the job as it was last read, or nil if it is gone.
+// now returns the job as it was last read, or nil if it was deleted.
 func (w *viewer) now() *row {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last
 }
 
-// streams bound how many event streams are open.
+// streams limits how many event streams are open.
 type streams struct {
 	mu  sync.Mutex
 	of  map[id.ID]int
 	all int
 }
 
-// open counts one more stream, or returns the reason why there cannot be one.
+// open counts one more stream, or returns an error if the limit is reached.
 func (s *streams) open(ctx context.Context) (closed func(), err error) {
 	who := op.ActorOf(ctx).ID
 	s.mu.Lock()
@@ -212,8 +212,8 @@ func (s *streams) open(ctx context.Context) (closed func(), err error) {
 	}, nil
 }
 
-// readAll reads jobs for everyone who waits for them. They are reserved's: waiting goes on when the
-// server is busy.
+// readAll reads jobs for all viewers. It uses reserved connections, so that waiting works even if
+// the server is busy.
 func (j *Jobs) readAll(ctx context.Context, ids []id.ID) ([]row, error) {
 	return pg.All[row](ctx, j.reserved, rows+` where id = any($1)`, ids)
 }

@@ -14,8 +14,8 @@ import (
 	"coffer/internal/platform/schedule"
 )
 
-// However many wait for jobs, the jobs are read a few times a second in one statement; everybody
-// learns of what happens.
+// All viewers together cause only a few reads a second, each in one statement. Every viewer gets
+// the changes.
 func TestManyViewersAreOneReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestManyViewersAreOneReader(t *testing.T) {
 		}
 		before := reads.Load()
 		done.Store(7)
-		for range 1000 { // a job that hurries
+		for range 1000 { // a job that makes progress quickly
 			v.poke(jobs[0])
 		}
 		time.Sleep(2 * breath)
@@ -80,7 +80,7 @@ func TestManyViewersAreOneReader(t *testing.T) {
 	})
 }
 
-// A job that does not exist is distinguished from a database that is not reachable.
+// A job that does not exist is distinguished from an unreachable database.
 func TestViewersOfNothing(t *testing.T) {
 	t.Parallel()
 	for _, listens := range []bool{false, true} {
@@ -115,7 +115,7 @@ func viewersOfNothing(t *testing.T, listens bool) {
 	})
 }
 
-// While notifications arrive, watched jobs are read when one has moved and never otherwise.
+// While notifications arrive, watched jobs are read only after a change.
 func TestViewersThatListenDoNotPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestViewersThatListenDoNotPoll(t *testing.T) {
 	})
 }
 
-// One caller, and all callers together, have a bounded number of streams.
+// The number of streams is limited, for one caller and for all callers together.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	var s streams

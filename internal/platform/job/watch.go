@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	heartbeat = 15 * time.Second // so that proxies keep a silent stream open
-	stuck     = 10 * time.Second // how long a client may not take what is sent
+	heartbeat = 15 * time.Second // keeps proxies from closing a silent stream
+	stuck     = 10 * time.Second // how long a write to a client may block
 )
 
 // Wait returns the job when it has ended, or its current state after d or when the server stops. It
@@ -24,7 +24,7 @@ func (j *Jobs) Wait(ctx context.Context, job id.ID, d time.Duration) (Job, error
 	defer over.Stop()
 	w, leave := j.views.watch(job) //nolint:contextcheck // who reads for all outlives this one
 	defer leave()
-	now, err := j.Get(ctx, j.db, Ref{job.String()}) // after the watch began, so that nothing falls between the two
+	now, err := j.Get(ctx, j.db, Ref{job.String()}) // read after the watch began, so that no change is missed
 	for err == nil && !now.Ended() && d > 0 {
 		select {
 		case <-w.news:
@@ -32,7 +32,7 @@ func (j *Jobs) Wait(ctx context.Context, job id.ID, d time.Duration) (Job, error
 				now = j.record(ctx, *r)
 				continue
 			}
-			return j.Get(ctx, j.db, Ref{job.String()}) // which returns that it is gone
+			return j.Get(ctx, j.db, Ref{job.String()}) // returns the error for a missing job
 		case <-over.C:
 			return j.Get(ctx, j.db, Ref{job.String()})
 		case <-ctx.Done():
@@ -75,9 +75,9 @@ func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job
 		}
 		read, err := pg.All[row](ctx, j.db, rows+` where id = any($1)`, ids)
 		if err != nil {
-			return jobs, false // as they were is true enough
+			return jobs, false // the last known states are good enough
 		}
-		// an id that was made short for a tool is another key than the same id in full
+		// Jobs are matched by id as read from the database, not by the text of an id.
 		now := make(map[id.ID]Job, len(read))
 		for _, r := range read {
 			now[r.ID] = j.record(ctx, r)
@@ -86,7 +86,7 @@ func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job
 		for i, x := range jobs {
 			r, ok := now[x.ID]
 			if !ok {
-				return jobs, false // forgotten meanwhile
+				return jobs, false // deleted meanwhile
 			}
 			jobs[i] = r
 		}
@@ -122,13 +122,13 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := stream{w: w, c: http.NewResponseController(w)}
-	_ = s.c.SetReadDeadline(time.Time{}) // the server's is for requests; this one goes on
+	_ = s.c.SetReadDeadline(time.Time{}) // the server's deadline is for requests; a stream lasts longer
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")     // a proxy must not hold events back
 	view, leave := j.views.watch(job.ID) //nolint:contextcheck // as above
 	defer leave()
-	beat := time.NewTicker(heartbeat / 3) // a database that is not reachable sends no news
+	beat := time.NewTicker(heartbeat / 3) // without the database there is no news, but the client needs a heartbeat
 	defer beat.Stop()
 	for {
 		if s.show(job) != nil || job.Ended() {
@@ -142,7 +142,7 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 		case <-view.news:
 			now := view.now()
 			if now == nil {
-				return nil // it was swept away
+				return nil // the job was deleted
 			}
 			job = j.record(ctx, *now)
 		case <-beat.C:
@@ -150,14 +150,14 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// Stream counts one more response that lasts as long as a job, or returns the reason why there
-// cannot be one. The channel is closed when the server stops, which must end the response.
+// Stream counts one more response that lasts as long as a job, or returns an error if there are too
+// many. The channel is closed when the server stops, and the response must end then.
 func (j *Jobs) Stream(ctx context.Context) (closed func(), stopping <-chan struct{}, err error) {
 	closed, err = j.streams.open(ctx)
 	return closed, j.closing, err
 }
 
-// A stream is one client's events.
+// A stream is the connection that sends events to one client.
 type stream struct {
 	w    http.ResponseWriter
 	c    *http.ResponseController
@@ -166,7 +166,7 @@ type stream struct {
 	at   time.Time
 }
 
-// show sends the job if it is news, or a sign of life if there was none for long.
+// show sends the job if it changed, or a heartbeat if nothing was sent for a while.
 func (s *stream) show(job Job) error {
 	name := "progress"
 	if job.Ended() {
@@ -186,7 +186,7 @@ func (s *stream) show(job Job) error {
 		return nil
 	}
 	s.at = time.Now()
-	_ = s.c.SetWriteDeadline(s.at.Add(stuck)) // not every writer has one
+	_ = s.c.SetWriteDeadline(s.at.Add(stuck)) // some writers do not support deadlines
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return fmt.Errorf("send event: %w", err)
 	}

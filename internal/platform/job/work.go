@@ -13,15 +13,16 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// claim takes the jobs that are due, as many as there are free workers, and starts them. Other
-// servers do the same: each job is taken by one of them.
+// claim takes as many due jobs as there are free workers, and starts them. Other servers do the
+// same, but each job is taken by only one of them.
 func (j *Jobs) claim(ctx context.Context) error {
 	for i := range lanes {
 		free, kinds := j.reserve(i)
 		if free == 0 {
 			continue
 		}
-		// It starts when it is found: now() may lie before the end of the job that it follows.
+		// The time is clock_timestamp(): now() may be before the end of the job that this one
+		// follows.
 		taken, err := pg.All[claim](ctx, j.reserved, `
 			with next as (
 				select id from job where state = 'queued' and run_at <= clock_timestamp() and kind = any(@kinds)
@@ -38,21 +39,21 @@ func (j *Jobs) claim(ctx context.Context) error {
 			return err
 		}
 		if len(taken) > 0 {
-			_ = notifyMoved(ctx, j.reserved) // only for those that watch on other servers
+			_ = notifyMoved(ctx, j.reserved) // only needed by viewers on other servers
 		}
 		for _, c := range taken {
 			go func() {
 				j.take(context.WithoutCancel(ctx), c)
 				j.release(i, 1)
-				j.clock.Wake(task) // for what the worker could do next
+				j.clock.Wake(task) // look for the worker's next job
 			}()
 		}
 	}
 	return nil
 }
 
-// reserve takes all free workers of a lane, and names the kinds that they work on. A server that
-// stops has none.
+// reserve marks all free workers of a lane as busy, and returns their number and the kinds that
+// they run. On a server that is stopping it returns none.
 func (j *Jobs) reserve(i Lane) (free int, kinds []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -64,7 +65,7 @@ func (j *Jobs) reserve(i Lane) (free int, kinds []string) {
 	return free, l.kinds
 }
 
-// release gives workers of a lane back.
+// release marks n workers of a lane as free.
 func (j *Jobs) release(i Lane, n int) {
 	j.mu.Lock()
 	j.lanes[i].busy -= n
@@ -72,16 +73,16 @@ func (j *Jobs) release(i Lane, n int) {
 	signal(j.freed)
 }
 
-// signal leaves a word in a channel that holds one.
+// signal sends to a channel with a buffer of one, unless the buffer is full.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it is known already
+	default: // a signal is waiting already
 	}
 }
 
-// take runs a job that this process has claimed, and records its end. If anything goes wrong on the
-// way, the next check repairs it.
+// take runs a job that this process has claimed, and records its end. If that fails, the lease runs
+// out and the job is recovered.
 func (j *Jobs) take(ctx context.Context, c claim) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -105,8 +106,8 @@ func (c claim) actor() op.Actor {
 	return a
 }
 
-// track registers the run. A run that was claimed while the server began to stop is halted at once,
-// because close has not seen it.
+// track registers the run. If the run was claimed while the server began to stop, close has not
+// seen it, so track halts it at once.
 func (j *Jobs) track(r *Run) {
 	j.mu.Lock()
 	j.running[r] = true
@@ -140,7 +141,7 @@ func (j *Jobs) stopping() bool {
 	return j.closed
 }
 
-// work calls the kind's work within its time, and makes an error of a panic.
+// work calls the kind's work with its timeout, and turns a panic into an error.
 func (r *Run) work(ctx context.Context) (result any, err error) {
 	k := r.jobs.kinds[r.claim.Kind]
 	late := errs.New(errs.Unavailable, "this took longer than %s and was stopped; try again with less data", k.Timeout)
@@ -174,8 +175,9 @@ func (r *Run) finish(ctx context.Context, result any, err error, took time.Durat
 		end = r.failed(err)
 	}
 	if end.state != "" {
-		// Whatever ended the run must not end this too. A database that is away for a moment gets a
-		// few chances; after that the lease runs out and another worker goes on.
+		// The canceled context of the run must not keep its end from being recorded. A failed write
+		// is repeated for as long as a lease lasts; then the lease runs out and another worker
+		// continues.
 		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.jobs.tempo.lease)
 		defer cancel()
 		held, werr := r.end(writing, end)
@@ -193,10 +195,10 @@ func (r *Run) finish(ctx context.Context, result any, err error, took time.Durat
 	r.report(ctx, end.outcome, err, took)
 }
 
-// An ending is what is written of a run.
+// An ending is the part of a run's outcome that is stored.
 type ending struct {
 	outcome string // for the log
-	state   string // "" writes nothing
+	state   string // "" stores nothing
 	result  []byte
 	failure *errs.Error
 	failed  bool          // counts against the retries
@@ -230,7 +232,8 @@ func (r *Run) failed(err error) ending {
 	return ending{outcome: Failed, state: Failed, failure: errs.Public(err, r.claim.ShortID)}
 }
 
-// asked returns how long an error asks to wait before the next try, as far as that is waited for.
+// asked returns the delay that an error requests before the next try, but at most the longest
+// pause.
 func asked(err error) time.Duration {
 	if e, ok := errors.AsType[*errs.Error](err); ok {
 		return min(e.After, pauses[len(pauses)-1])
@@ -248,7 +251,7 @@ func MayPass(err error) bool {
 		switch e.Kind() {
 		case errs.KindUnavailable, errs.KindUpstream:
 			return true
-		case errs.KindLimited: // a budget that is used up until tomorrow is not waited for
+		case errs.KindLimited: // a longer wait, such as for tomorrow's budget, is not worth it
 			return e.After <= pauses[len(pauses)-1]
 		}
 		return false
@@ -264,7 +267,7 @@ type final struct{ error }
 // Unwrap returns the failure itself.
 func (f final) Unwrap() error { return f.error }
 
-// end writes the ending if the lease is still held, and reports whether it was.
+// end stores the ending if the worker still has the lease, and reports whether it did.
 func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 	over := Ended{JobID: r.claim.ID, State: e.state}
 	var code, message *string

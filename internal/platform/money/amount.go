@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// The errors never repeat their input: it may be text from a bank.
+// These errors never repeat their input, which may be text from a bank.
 var (
 	ErrSyntax = errors.New("an amount must be a plain decimal number with at most two decimals, such as -12.50")
 	ErrRange  = errors.New("an amount may have at most ten digits before the decimal point, a total at most sixteen")
 )
 
-// This file is the only one that knows the decimal library, so that replacing it is one edit.
+// This file is the only one that uses the decimal library, so that replacing it is one edit.
 
 const scale = 2
 
@@ -46,7 +46,7 @@ func Parse(s string) (Amount, error) {
 	return newAmount(d)
 }
 
-// MustParse is [Parse] for literals in code; it panics where Parse fails.
+// MustParse is [Parse] for literals in code; it panics if Parse fails.
 func MustParse(s string) Amount {
 	a, err := Parse(s)
 	if err != nil {
@@ -55,7 +55,7 @@ func MustParse(s string) Amount {
 	return a
 }
 
-// FromCents makes an Amount of hundredths.
+// FromCents returns an Amount of that many hundredths.
 func FromCents(cents int64) (Amount, error) {
 	d, err := decimal.New(cents, scale)
 	if err != nil {
@@ -64,7 +64,7 @@ func FromCents(cents int64) (Amount, error) {
 	return newAmount(d)
 }
 
-// Cents is the amount in hundredths.
+// Cents returns the amount in hundredths.
 func (a Amount) Cents() int64 {
 	cents := int64(a.d.Coef()) // at most 12 digits
 	if a.d.IsNeg() {
@@ -75,7 +75,7 @@ func (a Amount) Cents() int64 {
 
 func (a Amount) String() string { return a.d.Pad(scale).String() }
 
-// Append appends what String gives to b.
+// Append appends the amount to b, as String writes it.
 func (a Amount) Append(b []byte) []byte {
 	cents := a.Cents()
 	if cents < 0 {
@@ -84,16 +84,16 @@ func (a Amount) Append(b []byte) []byte {
 	return append(strconv.AppendInt(b, cents/100, 10), '.', byte('0'+cents/10%10), byte('0'+cents%10))
 }
 
-// Neg turns money out into money in, and back.
+// Neg returns the amount with the other sign: money out becomes money in.
 func (a Amount) Neg() Amount { return Amount{a.d.Neg()} }
 
-// Cmp is -1, 0 or +1.
+// Cmp returns -1, 0 or +1.
 func (a Amount) Cmp(b Amount) int { return a.d.Cmp(b.d) }
 
 // Equal is == for go-cmp, which does not look into private fields.
 func (a Amount) Equal(b Amount) bool { return a == b }
 
-// IsNeg reports money in.
+// IsNeg reports whether the amount is money in.
 func (a Amount) IsNeg() bool { return a.d.IsNeg() }
 
 func (a Amount) IsZero() bool { return a.d.IsZero() }
@@ -101,8 +101,8 @@ func (a Amount) IsZero() bool { return a.d.IsZero() }
 // MarshalJSON prints a JSON number with exactly two decimals.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalJSON reads a JSON number, or a string that holds one, by its digits. Null is an error:
-// an amount that a bank left out must not become 0.00. Where null is allowed the field is an
+// UnmarshalJSON reads a JSON number, or a string that holds one, by its digits. Null is an error,
+// because an amount that a bank left out must not become 0.00. If null is allowed, the field is an
 // *Amount.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	s := string(data)
@@ -117,7 +117,7 @@ func (a *Amount) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ScanNumeric reads a PostgreSQL numeric. NULL needs an *Amount.
+// ScanNumeric reads a PostgreSQL numeric. A column that may be NULL needs an *Amount.
 func (a *Amount) ScanNumeric(n pgtype.Numeric) error {
 	d, err := fromNumeric(n)
 	if err != nil {
@@ -137,14 +137,14 @@ func (a Amount) NumericValue() (pgtype.Numeric, error) {
 }
 
 // A Total is an exact sum in one currency: two decimals and up to 16 digits before the point, which
-// is room for a million of the largest amounts. PostgreSQL makes the sums.
+// is enough for a million of the largest amounts. PostgreSQL computes the sums.
 type Total struct {
 	d decimal.Decimal // as in Amount
 }
 
 func (t Total) String() string { return t.d.Pad(scale).String() }
 
-// Cmp is -1, 0 or +1.
+// Cmp returns -1, 0 or +1.
 func (t Total) Cmp(u Total) int { return t.d.Cmp(u.d) }
 
 // Equal is == for go-cmp, which does not look into private fields.
@@ -155,7 +155,7 @@ func (t Total) IsZero() bool { return t.d.IsZero() }
 // IsNeg reports whether the sum is below zero.
 func (t Total) IsNeg() bool { return t.d.IsNeg() }
 
-// Neg is the sum with the other sign.
+// Neg returns the sum with the other sign.
 func (t Total) Neg() Total { return Total{t.d.Neg()} }
 
 // Add adds a sum of the same currency. It fails with ErrRange if the result has too many digits.
@@ -167,7 +167,7 @@ func (t Total) Add(u Total) (Total, error) {
 	return newTotal(d)
 }
 
-// Times is the sum n times over. It fails with ErrRange if the result has too many digits.
+// Times returns the sum multiplied by n. It fails with ErrRange if the result has too many digits.
 func (t Total) Times(n int64) (Total, error) {
 	by, err := decimal.New(n, 0)
 	if err != nil {
@@ -180,7 +180,7 @@ func (t Total) Times(n int64) (Total, error) {
 	return newTotal(d)
 }
 
-// Percent is a share of the sum, to the cent below.
+// Percent returns n percent of the sum, with fractions of a cent cut off.
 func (t Total) Percent(n int64) (Total, error) {
 	all, err := t.Times(n)
 	if err != nil {
@@ -194,7 +194,7 @@ func (t Total) Percent(n int64) (Total, error) {
 	return newTotal(d)
 }
 
-// cents is the sum in hundredths.
+// cents returns the sum in hundredths.
 func (t Total) cents() int64 {
 	cents := int64(t.d.Coef()) // at most 18 digits
 	if t.d.IsNeg() {
@@ -220,7 +220,7 @@ func (t *Total) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ScanNumeric reads what sum(amount) gives. NULL, the sum of no rows, needs a *Total.
+// ScanNumeric reads the result of sum(amount). The sum of no rows is NULL and needs a *Total.
 func (t *Total) ScanNumeric(n pgtype.Numeric) error {
 	d, err := fromNumeric(n)
 	if err != nil {
@@ -256,7 +256,8 @@ func normal(d decimal.Decimal) decimal.Decimal {
 	return d.Pad(scale)
 }
 
-// plain holds back what the library would accept: exponents, and decimals that it would round away.
+// plain reports whether s is a plain decimal. The library alone would also accept exponents, and
+// would round extra decimals.
 func plain(s string) bool {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
@@ -272,8 +273,8 @@ func digits(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// fromNumeric takes any exponent whose value is whole cents: PostgreSQL's wire format drops
-// trailing zeros and its arithmetic adds them.
+// fromNumeric accepts any exponent if the value is a whole number of cents: PostgreSQL's wire
+// format drops trailing zeros, and its arithmetic adds them.
 func fromNumeric(n pgtype.Numeric) (decimal.Decimal, error) {
 	if !n.Valid || n.Int == nil || n.NaN || n.InfinityModifier != pgtype.Finite {
 		return decimal.Decimal{}, ErrSyntax

@@ -68,7 +68,7 @@ func TestParse(t *testing.T) {
 		{"1\n", "", money.ErrSyntax},
 		{"NaN", "", money.ErrSyntax},
 		{"Inf", "", money.ErrSyntax},
-		{"\u0661\u0662", "", money.ErrSyntax}, // digits, but not ours
+		{"\u0661\u0662", "", money.ErrSyntax}, // digits, but not ASCII
 		{"$1", "", money.ErrSyntax},
 	} {
 		got, err := money.Parse(c.in)
@@ -186,7 +186,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestPostgresWire goes through pgx's own codecs, so it needs no server.
+// TestPostgresWire uses pgx's own codecs, so it needs no server.
 func TestPostgresWire(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
@@ -333,7 +333,7 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		var a money.Amount
 		if a.UnmarshalJSON(data) != nil {
 			if a != (money.Amount{}) {
-				t.Errorf("%q failed and still left %s", data, a)
+				t.Errorf("%q was refused, but the value became %s", data, a)
 			}
 			return
 		}
@@ -345,7 +345,7 @@ func FuzzUnmarshalJSON(f *testing.F) {
 	})
 }
 
-// Append is String, for every sign and size.
+// Append writes what String returns, for every sign and size.
 func TestAppendIsString(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

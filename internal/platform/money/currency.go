@@ -2,11 +2,12 @@ package money
 
 import "errors"
 
-// ErrCurrency is what ParseCurrency returns for anything but three capital letters.
+// ErrCurrency is the error of ParseCurrency for anything but three capital letters.
 var ErrCurrency = errors.New("a currency must be three capital letters (ISO 4217), such as EUR")
 
-// A Currency is a code of the shape of ISO 4217: three capital letters. Whether a bank or a mint
-// stands behind it is not checked: lists age, and a household may hold what is on none.
+// A Currency is a code in the form of ISO 4217: three capital letters. It is not checked against
+// the list of currencies, because lists become outdated and a household may hold a currency that is
+// on none.
 type Currency string
 
 // ParseCurrency accepts three capital letters.
@@ -17,8 +18,8 @@ func ParseCurrency(s string) (Currency, error) {
 	return "", ErrCurrency
 }
 
-// UnmarshalText lets a code enter from JSON or a query parameter only as ParseCurrency would have
-// it.
+// UnmarshalText rejects everything that ParseCurrency rejects, so JSON and query parameters cannot
+// contain an invalid code.
 func (c *Currency) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCurrency(string(text))
 	return err

@@ -1,11 +1,12 @@
-// Package money holds exact amounts, exact totals, what models cost, and currency codes. It knows
-// nothing of accounts, transactions or exchange rates: nothing here turns one currency into
-// another.
+// Package money holds exact amounts, exact totals, the costs of models, and currency codes. It does
+// not know accounts or transactions. It converts between currencies only at a rate that the caller
+// gives.
 //
-// The sign convention of the whole service is stated here and nowhere else: a positive amount is
-// money out (a purchase, a fee), a negative one is money in (a salary, a refund). Balances of
-// accounts are not movements and follow their provider.
+// The sign convention of the whole service: a positive amount is money out (a purchase, a fee), a
+// negative one is money in (a salary, a refund). Balances of accounts are not movements: a positive
+// balance is money that the household has or, in a credit or loan account, money that it owes.
 //
-// No float holds an amount on any road. Neither an [Amount] nor a [Total] has an addition, because
-// neither knows its currency: PostgreSQL adds amounts up, grouped by currency.
+// No float holds an amount anywhere. An [Amount] does not know its currency, so it has no addition:
+// PostgreSQL adds amounts up, grouped by currency. [Total.Add] is only for totals that its caller
+// knows to be in the same currency.
 package money

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ErrMicros says what a price or cost looks like.
+// ErrMicros describes a valid price or cost.
 var ErrMicros = errors.New("a price or cost must be dollars with at most six decimals, such as 15 or 0.075")
 
-// ErrMicrosRange says that a cost is larger than any that can be stored.
+// ErrMicrosRange is the error for a cost that is too large to be stored.
 var ErrMicrosRange = errors.New("a price or cost may have at most twelve digits before the decimal point")
 
 const (
@@ -38,7 +38,7 @@ func ParseMicros(s string) (Micros, error) {
 // String prints dollars with two to six decimals.
 func (m Micros) String() string {
 	sign, abs := "", uint64(m)
-	if m < 0 { // a difference that somebody logs
+	if m < 0 { // a difference in a log line
 		sign, abs = "-", -abs
 	}
 	frac := strconv.FormatUint(million+abs%million, 10)[1:]
@@ -54,8 +54,8 @@ func (m Micros) Add(n Micros) (Micros, error) {
 	return sum, nil
 }
 
-// Cost returns what that many tokens cost if m is the price of a million. It is rounded up, so that
-// no bound that is built from it is too low.
+// Cost returns the cost of that many tokens if m is the price of a million tokens. It rounds up, so
+// that an upper bound computed from it is never too low.
 func (m Micros) Cost(tokens int64) (Micros, error) {
 	if m < 0 || tokens < 0 {
 		return 0, ErrMicrosRange

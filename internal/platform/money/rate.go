@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// ErrRate says what an exchange rate looks like.
+// ErrRate describes a valid exchange rate.
 var ErrRate = errors.New("a rate must be a plain decimal number above zero with at most nine digits before and nine " +
 	"after the decimal point, such as 1.0825")
 
@@ -18,7 +18,7 @@ const (
 	billion   = 1_000_000_000
 )
 
-// A Rate is what one unit of a currency is worth in another: billionths, exact and above zero.
+// A Rate is the price of one unit of a currency in another one: exact, in billionths, above zero.
 type Rate int64
 
 // ParseRate reads a decimal: digits and at most nine decimals, no sign. A small one may have an
@@ -39,7 +39,7 @@ func ParseRate(s string) (Rate, error) {
 	return Rate(n), nil
 }
 
-// shifted writes a number with a negative exponent without it, or returns "" if it is too small.
+// shifted writes a number without its negative exponent, or returns "" if the number is too small.
 func shifted(digits, exponent string) string {
 	by, err := strconv.Atoi(exponent)
 	whole, frac, point := strings.Cut(digits, ".")
@@ -85,18 +85,18 @@ func (r Rate) NumericValue() (pgtype.Numeric, error) {
 	return pgtype.Numeric{Int: big.NewInt(int64(r)), Exp: -rateScale, Valid: true}, nil
 }
 
-// A Converted is what sums of several currencies are worth in one, by somebody's rates. It is an
-// estimate and not money: nothing takes it but another Converted and JSON.
+// A Converted is the value of sums of several currencies in one currency, at somebody's rates. It
+// is an estimate and not money: it can only be added to another Converted or printed as JSON.
 type Converted struct{ cents int64 }
 
-// Itself is a sum in the currency that everything is converted to.
+// Itself returns the value of a sum that is already in the target currency.
 func (s Sum) Itself() Converted { return Converted{s.total.cents()} }
 
-// Times values a sum at so much for each unit of its currency, rounded to the cent, half away from
-// zero.
+// Times returns the value of a sum if one unit of its currency costs r units of the target
+// currency. It rounds to the cent, half away from zero.
 func (s Sum) Times(r Rate) (Converted, error) { return s.scaled(int64(r), billion) }
 
-// Over values a sum at a rate of the other currency: one unit of that is worth r of the sum's.
+// Over returns the value of a sum if one unit of the target currency costs r units of the sum's.
 func (s Sum) Over(r Rate) (Converted, error) {
 	if r <= 0 {
 		return Converted{}, ErrRate
@@ -114,7 +114,7 @@ func (s Sum) scaled(times, over int64) (Converted, error) {
 	return converted(n)
 }
 
-// Plus adds what another currency's sum is worth.
+// Plus returns the sum of two values.
 func (c Converted) Plus(d Converted) (Converted, error) {
 	return converted(new(big.Int).Add(big.NewInt(c.cents), big.NewInt(d.cents)))
 }

@@ -1,19 +1,19 @@
 package money
 
 // A Sum is a total together with its currency. Sums cannot be added, compared or mixed by mistake:
-// the only way to the total is to name the currency that one expects.
+// code that wants the total must name the currency that it expects.
 type Sum struct {
 	currency Currency
 	total    Total
 }
 
-// Total is the amount as a sum of one.
+// Total returns the amount as a total.
 func (a Amount) Total() Total { return Total(a) }
 
-// In gives the sum its currency.
+// In returns the total as a Sum in that currency.
 func (t Total) In(c Currency) Sum { return Sum{c, t} }
 
-// Of is the total if the sum is of that currency.
+// Of returns the total, and reports whether the sum is in that currency.
 func (s Sum) Of(c Currency) (Total, bool) {
 	if s.currency != c {
 		return Total{}, false
@@ -21,5 +21,5 @@ func (s Sum) Of(c Currency) (Total, bool) {
 	return s.total, true
 }
 
-// Amount is the total as one amount. It fails with ErrRange if it has too many digits for that.
+// Amount returns the total as an Amount. It fails with ErrRange if the total has too many digits.
 func (t Total) Amount() (Amount, error) { return newAmount(t.d) }

@@ -36,7 +36,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// No program adds, compares or takes apart sums of two currencies, because it does not compile.
+// Code that adds, compares or takes apart sums of two currencies does not compile.
 func TestSumsDoNotMix(t *testing.T) {
 	t.Parallel()
 	if build.Default.GOROOT == "" { // a test that is built with -trimpath does not know it

@@ -15,8 +15,8 @@ type Actor struct {
 	Key     *id.ID // the API key that was used, if one was
 	Session *id.ID // the session that was used, if one was
 	Token   *id.ID // the access token that was used, if one was
-	// Run is the workflow run that makes the call, if any. A run has no credential: it is ID
-	// itself.
+	// Run is the workflow run that makes the call, if any. A run has no credential: its id is the
+	// actor's ID.
 	Run *id.ID
 	// Member is the member who makes the call: the one who signed in, or the key's owner. It is nil
 	// for a key without an owner.
@@ -25,7 +25,7 @@ type Actor struct {
 	// Proved means that the member of a session has proved their identity within the last minutes.
 	Proved bool
 	// Plain means that the session's secret crossed the network over plain HTTP, where others can
-	// read it. It gives nobody an admin's rights, and counts as no proof.
+	// read it. Such a session has no admin rights, and it does not prove the member's identity.
 	Plain bool
 	// Administers means that a person gave this agent's key the rights that are otherwise reserved
 	// for people.
@@ -44,8 +44,8 @@ const (
 	RoleViewer = "viewer"
 )
 
-// credential identifies the caller for repeated calls. The next session of the same member has
-// another bond and counts as another caller.
+// credential returns the id under which the answers of idempotency keys are stored for this caller.
+// The member's next session has another bond and counts as another caller.
 func (a Actor) credential() id.ID {
 	if a.Session != nil {
 		return *a.Session

@@ -10,16 +10,16 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// Adding limits an op for keys that may only add transactions. Such a key lies in a phone's
-// automations, so it must not show what the household has: it gives only these arguments and reads
-// only these fields, whatever fields the answer gets later.
+// Adding limits an op for keys that may only add transactions. Such a key is stored in a phone's
+// automation, where others may find it, so it must not reveal the household's data. It may send
+// only these arguments and receive only these fields, even if the answer gains fields later.
 type Adding struct {
 	Args   []string // nil for all
 	List   string   // the key of the list in an answer that is a page; "" for a record or a plain list
 	Fields []string // of the record, or of each record of the list
 }
 
-// addsGiven rejects arguments by which a key that may only add could ask about more than names.
+// addsGiven rejects arguments that a key that may only add transactions must not send.
 func (o *Op) addsGiven(a Actor, given map[string]any) error {
 	if !a.OnlyAdds || o.Adds == nil || o.Adds.Args == nil {
 		return nil
@@ -43,7 +43,7 @@ func (o *Op) answerTo(c *Call, v any) (Answer, error) {
 	return a, err
 }
 
-// narrow leaves of an answer what a key that may only add may read.
+// narrow removes everything from an answer that a key that may only add transactions must not read.
 func (n *Adding) narrow(body []byte) ([]byte, error) {
 	read := json.NewDecoder(bytes.NewReader(body))
 	read.UseNumber() // amounts keep their decimals

@@ -32,8 +32,8 @@ func (o *Op) FromText(args map[string]any, given map[string][]string) error {
 	return errs.Faults(faults)
 }
 
-// list parses a parameter that is repeated or comma-separated. Objects contain commas, so a value
-// holds only one of them.
+// list parses a parameter that is repeated or comma-separated. Objects contain commas, so each
+// value of the parameter then holds one object.
 func list(item *Schema, values []string) []any {
 	out := []any{}
 	for _, v := range values {

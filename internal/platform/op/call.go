@@ -95,11 +95,11 @@ func (a Answer) Text() string {
 	if len(a.Aside) == 0 {
 		return string(a.Body)
 	}
-	return string(a.Body) + "\n" + a.Said()
+	return string(a.Body) + "\n" + a.Remarks()
 }
 
-// Said returns the remarks about a body that is a list.
-func (a Answer) Said() string { return string(printed(a.Aside)) }
+// Remarks returns the remarks about a body that is a list.
+func (a Answer) Remarks() string { return string(printed(a.Aside)) }
 
 // A Runner runs ops on one database.
 type Runner struct {
@@ -155,25 +155,6 @@ func (r *Runner) timeout() time.Duration {
 	return r.Timeout
 }
 
-// Passing turns temporary failures into errors that report them: an unreachable database, other
-// calls using the same records, a canceled call.
-func Passing(err error) error {
-	err = pg.Contended(err)
-	switch {
-	case pg.Full(err):
-		return err
-	case pg.TimedOut(err):
-		return errs.Wrap(err, errs.Unavailable,
-			"the request timed out; narrow it or try again")
-	case err != nil && pg.Away(err):
-		return errs.Wrap(err, errs.Unavailable, "the database can't be reached right now; try again")
-	case errors.Is(err, context.Canceled):
-		// canceled by the caller, who will not read this, or by our shutdown
-		return errs.Wrap(err, errs.Unavailable, "the call was canceled")
-	}
-	return err
-}
-
 func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *Call) (answer Answer,
 	patience time.Duration, err error,
 ) {
@@ -188,6 +169,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 		if p := recover(); p != nil {
 			err = errs.Panicked(o.ID(), p)
 		}
+		err = ended(ctx, err)
 	}()
 	if err := o.Allows(c.Actor); err != nil {
 		return Answer{}, 0, err
@@ -249,7 +231,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 // Allows returns nil if the actor may run the op, else an error with the reason.
 func (o *Op) Allows(a Actor) error {
 	if a.OnlyAdds && o.Adds != nil {
-		a.OnlyAdds = false // it is one of its few
+		a.OnlyAdds = false // the op is one of those that the key may call
 	}
 	if err := Allowed(o.Scope, a); err != nil {
 		return err
@@ -296,8 +278,9 @@ func Allowed(need Scope, a Actor) error {
 	return nil
 }
 
-// accept fills in defaults, validates the arguments and prints them in the call's canonical form,
-// from which the struct is read. How long the caller will wait is not part of it.
+// accept fills in defaults, validates the arguments and prints them as canonical JSON, which the
+// use case's struct is read from. The canonical JSON does not include how long the caller will
+// wait.
 func (o *Op) accept(c *Call) (input, time.Duration, error) {
 	given, in := c.Args, o.input(c.Surface)
 	args := in.filled(given)

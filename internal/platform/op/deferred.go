@@ -29,8 +29,8 @@ func (l Deferred[T]) MarshalJSON() ([]byte, error) {
 	return l.raw, nil
 }
 
-// Line returns a name from a part that can't be read, to identify the part; "" if that is not a
-// valid name.
+// Line returns the text of a field of a part that can't be read, so that an error can identify the
+// part. It returns "" if the text is not a valid name.
 func (l Deferred[T]) Line(field string) string {
 	var given map[string]any
 	if json.Unmarshal(l.raw, &given) != nil {

@@ -165,10 +165,10 @@ func appendMap(b []byte, v reflect.Value) (_ []byte, err error) {
 
 var (
 	// rawID finds record ids in JSON that is already printed. Quotes in strings are escaped, so
-	// text cannot look like an id. The before and after of changes are slugs, which never look like
-	// ids, or ids.
+	// text cannot look like an id. The before and after of changes are ids or slugs, and a slug
+	// never looks like an id.
 	rawID = regexp.MustCompile(`("(?:(?:[a-z_]+_)?id|before|after)": ?")([0-9a-f-]{36})"`)
-	// rawIDs finds lists of them, and bareID each.
+	// rawIDs finds lists of ids, and bareID finds each id in such a list.
 	rawIDs = regexp.MustCompile(`"(?:[a-z_]+_)?ids": ?\[[" ,0-9a-f-]*\]`)
 	bareID = regexp.MustCompile(`"[0-9a-f-]{36}"`)
 )

@@ -34,8 +34,8 @@ func finished(t *testing.T, whole bool, v told) string {
 	return string(a.Body)
 }
 
-// A result starts with the names of the fields that strangers wrote, and names only fields that it
-// has.
+// A result starts with the names of the fields that strangers wrote, and names only fields that are
+// in the result.
 func TestStrangersAreNamed(t *testing.T) {
 	t.Parallel()
 	got := finished(t, false, told{Name: text.Name(`Obst & Gemüse <b> \u0026`), Lines: []told2{{Text: "x"}}})
@@ -49,8 +49,8 @@ func TestStrangersAreNamed(t *testing.T) {
 	}
 }
 
-// A result that is too large loses the end of its largest list, at any depth, and reports that
-// beside its other notes. A result that promises to be whole stays whole.
+// A result that is too large loses the end of its largest list, at any depth, and gets a note about
+// that. A result of an op with Whole is never cut.
 func TestResultsAreCut(t *testing.T) {
 	t.Parallel()
 	long := told{Name: "n", Notes: []Note{{Code: "stale", Message: "old"}}}
@@ -73,7 +73,7 @@ func TestResultsAreCut(t *testing.T) {
 	}
 }
 
-// Each row has a value for every column that one of the objects has.
+// Each row has a value for every column, even if its object lacks that field.
 func TestTabled(t *testing.T) {
 	t.Parallel()
 	got := string(Tabled([]byte(`{"rows2":[{"a":1.50,"b":"x"},{"a":2,"c":true}],"next_cursor":""}`), "rows2"))

@@ -18,8 +18,8 @@ const (
 
 // Nearest returns the candidates closest to a word by trigrams, nearest first and at most three.
 //
-// Names that people type are short. A longer word may be a secret, and so may a candidate close to
-// it.
+// A word that is too long gets no candidates: names are short, so it may be a secret, and a similar
+// candidate could reveal it.
 func Nearest(word string, all []Candidate) []Candidate {
 	if len(word) > longest {
 		return nil
@@ -54,8 +54,8 @@ func near(word string, list []string) []string {
 	return values(Nearest(word, all))
 }
 
-// alike returns how much of a word is in another, out of 1,000, and less the more the other
-// contains besides: groceries is in food_and_drink_groceries.
+// alike returns how much of the given word is in the other word, out of 1,000. Anything else in the
+// other word lowers the score: groceries is in food_and_drink_groceries.
 func alike(given, other map[string]bool) int {
 	if len(given) == 0 || len(other) == 0 {
 		return 0

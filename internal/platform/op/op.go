@@ -57,8 +57,8 @@ type Spec struct {
 	// People declares what agents may not do; the zero value means no restriction.
 	People People
 
-	// Runs is what a workflow's run may do with the tool. The zero value plans its calls for a
-	// person.
+	// Runs is what a workflow's run may do with the tool. By default a run's calls are planned, and
+	// a person decides whether they are made.
 	Runs Runs
 
 	// Adds is set if a key that may only add transactions may call the op too; see Adding.
@@ -70,7 +70,8 @@ type Spec struct {
 	// Heavy: a call may keep a core busy for seconds, so few run at a time, and fewer for one
 	// caller.
 	Heavy bool
-	// Whole: the tool's list has no cursor and is never cut, because the API promises it whole.
+	// Whole: the tool's list has no pages and is never cut, because the API promises the complete
+	// list.
 	Whole bool
 	// Record: the answer has an ETag, although it is not one record with an id. A list that is sent
 	// row by row has one only if it is short enough to be sent whole.

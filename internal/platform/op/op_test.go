@@ -146,7 +146,7 @@ func TestPatchTellsAbsentNullAndValueApart(t *testing.T) {
 	}
 }
 
-// A fakeTx satisfies the type and is never used.
+// A fakeTx is passed where a pg.Tx is needed. Nothing calls its methods.
 type fakeTx struct{ pg.Tx }
 
 func TestFromText(t *testing.T) {
@@ -222,7 +222,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// A Spec that contradicts itself stops the program at its start, not a caller later.
+// A fault in a Spec, or in the type of an op's input, stops the program at its start, and not only
+// when the op is called.
 func TestBadMenuLines(t *testing.T) {
 	t.Parallel()
 	read := func(context.Context, pg.Querier, None) (thing, error) { return thing{}, nil }
@@ -295,7 +296,7 @@ func FuzzParseObject(f *testing.F) {
 	})
 }
 
-// Any input is either rejected with a validation error, or the struct can hold it.
+// Every input is rejected with a validation error, or fits into the struct.
 func FuzzAccept(f *testing.F) {
 	f.Add([]byte(`{"id":"x","note":null,"items":[{"name":"a","tags":["b"],"limit":3}]}`))
 	f.Add([]byte(`{"id":"x","count":99999999999999999999}`))
@@ -372,7 +373,8 @@ func (bag) Schema() *Schema {
 	return &Schema{Type: "object", Props: []Prop{{Schema: SchemaOf[planet](), Name: "home", Required: true}}}
 }
 
-// A type can list its values or return its whole schema, so that lists in the program need no tags.
+// A type can list its values or return its whole schema, so that tags need not repeat a list that
+// the program has anyway.
 func TestTypesThatDescribeThemselves(t *testing.T) {
 	t.Parallel()
 	s := SchemaOf[struct {

@@ -27,7 +27,7 @@ var (
 	PeopleAlways    = People{kind: "always"}
 	PeopleUnlessDry = People{kind: "always", dry: true}
 	PeopleOthers    = People{kind: "others"}
-	// PeopleStrictly is PeopleAlways that no key's rights can lift.
+	// PeopleStrictly is PeopleAlways, but a key with Actor.Administers is rejected too.
 	PeopleStrictly = People{kind: "always", strict: true}
 )
 

@@ -12,7 +12,8 @@ import (
 	"coffer/internal/platform/pg/pgtest"
 )
 
-// A use case that checks a record's owner must declare it, or nobody could read who may do what.
+// A use case that calls Owned must be declared with PeopleOthers. Otherwise the declarations would
+// not show who may do what.
 func TestOwnedWithoutADeclaration(t *testing.T) {
 	t.Parallel()
 	r := &op.Runner{DB: pgtest.New(t)}

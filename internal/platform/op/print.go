@@ -76,7 +76,7 @@ func (s *Schema) brief() Tree {
 var familiar = regexp.MustCompile(`^(The [a-z ]+'s (UUID or short id|short id or UUID|slug)|UUID or short id|` +
 	`Short ids or UUIDs|Page size|next_cursor of the previous page.*)$`)
 
-// alias is the prefix of the description of an argument's second name. A tool accepts that name
+// alias is how the description of an argument's second name begins. A tool accepts the second name
 // without printing it.
 const alias = "The same as "
 
@@ -91,8 +91,8 @@ func Quiet(o *Op, names ...string) *Op {
 	return o
 }
 
-// Exact removes arguments from the op's tool that only people's devices give, and makes those that
-// they stand for required again.
+// Exact removes from the op's tool the arguments that only people's devices send. The arguments
+// that they can replace become required again.
 func Exact(o *Op, removed, required []string) *Op {
 	o.toolIn = new(*o.input(Tool))
 	o.toolIn.Props = slices.DeleteFunc(slices.Clone(o.toolIn.Props), func(p Prop) bool {
@@ -140,7 +140,7 @@ func inline(*Schema) string { return "" }
 
 // manyValues is the number of values above which a tool omits an enumeration: error codes would
 // fill the list.
-const manyValues = 30
+const manyValues = 32
 
 func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 	if s.Name != "" {

@@ -1,12 +1,12 @@
 package op
 
-// A Reach says how far the calls of a writing tool reach. When a run of a workflow calls the tool,
-// it decides whether the call is done, planned for a person, or refused.
+// A Reach states how many records the calls of a writing tool can affect. When a run of a workflow
+// calls the tool, the Reach decides whether the call is made, planned for a person, or refused.
 type Reach int
 
 const (
-	// ReachBeyond is the zero value: the call may concern more than the records that it names, so
-	// it is planned. A tool that nobody thought of belongs here.
+	// ReachBeyond means that a call may affect more than the records that it names, so it is
+	// planned. It is the zero value, and so applies to any tool without a declared Reach.
 	ReachBeyond Reach = iota
 	// ReachNever marks tools that no run may call.
 	ReachNever
@@ -23,8 +23,8 @@ const (
 // Runs is what a run of a workflow may do with a writing tool.
 type Runs struct {
 	Reach Reach
-	// Plans are arguments that make the call reach beyond the transactions that it names.
+	// Plans are arguments that make a call affect more than the transactions that it names.
 	Plans []string
-	// Instead is the alternative to a tool with ReachNever.
+	// Instead describes what a run can do instead of calling a tool with ReachNever.
 	Instead string
 }

@@ -48,16 +48,16 @@ type Schema struct {
 	Values    *Schema // of a map
 	Unchecked bool    // only documented here; its reader validates it
 	Stranger  bool    // text that someone outside the household wrote
-	Single    bool    // for an array: one string is accepted in place of a list, as before it was a list
+	Single    bool    // for an array: one string is accepted instead of a list, because the field used to be a string
 	// Agent is the description that a tool prints, if it differs; "-" for none.
 	Agent string
-	// Referred: its description refers to where its parts are explained, so a tool prints none of
-	// them.
+	// Referred means that the description refers to a place where the schema's parts are explained.
+	// A tool then prints none of the parts.
 	Referred bool
-	// Spelled are the components that show it in the OpenAPI document, itself first, if they
-	// contain more than is validated here.
+	// Spelled are the components that the OpenAPI document shows for this schema, the schema's own
+	// first. It is set if they contain more than is validated here.
 	Spelled []Member
-	// Whole is the whole record, if this schema is the part of it that a caller chose.
+	// Whole is the schema of the complete record, if a caller chose only some of its fields.
 	Whole *Schema
 
 	number *numeral // how a number is read; nil: as an amount
@@ -69,7 +69,7 @@ type Prop struct {
 	Name     string
 	Required bool
 	In       string // where HTTP carries it; "" for parts of answers and of nested objects
-	Repeats  bool   // a short id beside an id, which tools print short anyway
+	Repeats  bool   // a short id beside an id; tools omit it, because they print ids short
 	Quiet    bool   // a tool takes it without printing it
 }
 
@@ -138,9 +138,11 @@ type numeral struct {
 }
 
 var (
-	amounts = numeral{reading(money.Parse), "a number with at most two decimals"}
-	micros  = numeral{reading(money.ParseMicros), "a number from 0 on with at most six decimals"}
-	rates   = numeral{reading(money.ParseRate), "a number above zero with at most nine digits before and nine after " +
+	amounts = numeral{
+		reading(money.Parse), "a number with at most ten digits before and two after the decimal point, such as 12.50",
+	}
+	micros = numeral{reading(money.ParseMicros), "a number from 0 on with at most six decimals"}
+	rates  = numeral{reading(money.ParseRate), "a number above zero with at most nine digits before and nine after " +
 		"the decimal point, such as 1.0845"}
 )
 

@@ -83,8 +83,8 @@ func TestShareGoesInTurn(t *testing.T) {
 	}
 }
 
-// A caller that waits too long gets an error with whose calls are in the way and when to retry. A
-// caller that gives up leaves no trace.
+// A caller that waits too long gets an error that says whose calls use the room and when to retry.
+// A caller that gives up leaves no trace.
 func TestShareRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShare(10, 6)
@@ -117,7 +117,7 @@ func TestShareRefuses(t *testing.T) {
 	}
 }
 
-// One caller's calls of a heavy op run one at a time, and another caller's run beside them.
+// One caller's calls of a heavy op run one at a time, and another caller's calls run beside them.
 func TestHeavyCallsOfOneCallerLeaveRoom(t *testing.T) {
 	t.Parallel()
 	if most := heavyAtOnce(t, &Share{Total: 2, PerOwner: 1, Patience: time.Minute}); most != 1 {
@@ -125,7 +125,7 @@ func TestHeavyCallsOfOneCallerLeaveRoom(t *testing.T) {
 	}
 }
 
-// The control: without the limit all of them run at once, and the check above notices.
+// Check the test: without the limit all calls run at once, and heavyAtOnce notices.
 func TestHeavyCallsWithoutBoundRunAtOnce(t *testing.T) {
 	t.Parallel()
 	if most := heavyAtOnce(t, &Share{Total: 1000, PerOwner: 1000, Patience: time.Minute}); most != heavyCalls {
@@ -135,8 +135,8 @@ func TestHeavyCallsWithoutBoundRunAtOnce(t *testing.T) {
 
 const heavyCalls = 40
 
-// heavyAtOnce makes calls of one caller while another one calls, and returns how many of the first
-// ran at the same time.
+// heavyAtOnce makes calls of one caller while another caller calls, and returns how many calls of
+// the first caller ran at the same time.
 func heavyAtOnce(t *testing.T, share *Share) int64 {
 	t.Helper()
 	var running, most atomic.Int64

@@ -105,8 +105,8 @@ func TestLongListsAreSentInPieces(t *testing.T) {
 	}
 }
 
-// A fault before anything was sent is a normal error. A fault after that must not look like the end
-// of the list.
+// An error before anything was sent is a normal error. A later error must not look like the end of
+// the list.
 func TestStreamThatFails(t *testing.T) {
 	t.Parallel()
 	r := streamRunner(t)
@@ -178,7 +178,7 @@ func TestSlowReadersTakeTheirOwnPlaces(t *testing.T) {
 	all.Wait()
 }
 
-// A slowly blocks its first write until the test continues.
+// A slowly is a reader that blocks its first write until the test continues.
 type slowly struct{ begun, leave chan struct{} }
 
 func (s slowly) Write(b []byte) (int, error) {

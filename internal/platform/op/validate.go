@@ -219,8 +219,8 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// unknown explains an unknown name and suggests the closest known one: a typo must be reported, and
-// should not require a look into the manual.
+// unknown explains an unknown name and suggests the closest known one, so that a caller can correct
+// a typo without reading the manual.
 func (s *Schema) unknown(name string) string {
 	best, distance := "", 3
 	names := make([]string, 0, len(s.Props))

@@ -11,7 +11,8 @@ import (
 )
 
 // CallIn is Call within tx: the op's writes commit with tx, and an error undoes only the op's own
-// writes. After the commit the caller may wait with Op.Await, for as long as CallIn returns.
+// writes. It also returns how long the caller asked to wait; after the commit Op.Await waits that
+// long.
 //
 // An error that is not an *errs.Error means that tx cannot continue, or must be run again. It is
 // returned unchanged, so that the opener of tx can run it again.
@@ -21,7 +22,7 @@ import (
 func (r *Runner) CallIn(ctx context.Context, tx pg.Tx, o *Op, c Call) (Answer, time.Duration, error) {
 	start := time.Now()
 	c.op, c.words, c.changed = o, r.Words, &changed{by: c.Actor.ID}
-	c.Out, c.IdempotencyKey = nil, "" // the transaction itself happens only once
+	c.Out, c.IdempotencyKey = nil, "" // no rows are sent before tx commits, and tx may run again
 	ctx = context.WithValue(ctx, callKey{}, &c)
 	answer, patience, err := r.within(ctx, tx, o, &c)
 	if lost(err) {
@@ -106,6 +107,6 @@ func (r *Runner) within(ctx context.Context, tx pg.Tx, o *Op, c *Call) (answer A
 // previous value.
 func statementTime(ctx context.Context, tx pg.Tx, limit string) (string, error) {
 	return pg.Value[string](ctx, tx, `
-		with was as materialized (select current_setting('statement_timeout') as most)
-		select was.most from was where set_config('statement_timeout', $1, true) is not null`, limit)
+		with previous as materialized (select current_setting('statement_timeout') as value)
+		select value from previous where set_config('statement_timeout', $1, true) is not null`, limit)
 }

@@ -17,8 +17,8 @@ type put struct {
 	How string `json:"how"`
 }
 
-// A call in a transaction commits with it, and undoes only itself if it is refused, takes too long
-// or panics. An error that requires the transaction to run again is returned unchanged.
+// A call in a transaction commits with it. If the call is refused, takes too long or panics, only
+// the call is undone. An error that requires the transaction to run again is returned unchanged.
 func TestCallIn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

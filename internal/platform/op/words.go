@@ -83,8 +83,8 @@ func (o *Op) Command() string {
 	return strings.Join(words, " ")
 }
 
-// Public is errs.Public in the words of the call in ctx, for an error that becomes part of an
-// answer.
+// Public is errs.Public for an error that becomes part of an answer. It uses the words of the
+// surface of the call in ctx.
 func Public(ctx context.Context, err error) *errs.Error {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		err = c.words.On(c.reader(), err)

@@ -13,9 +13,9 @@ import (
 const cancelledMark = "cancelled"
 
 // dropCancelled keeps a pool from reusing a connection after a call on it was canceled. The driver
-// stops such a call by a deadline in the past. On a busy machine it also reads in the background.
-// If the call already had its whole response, the background read still hits the deadline, and the
-// next call, which did nothing wrong, gets its timeout.
+// stops such a call by setting a deadline in the past. On a busy machine the driver also reads in
+// the background. If the call already had its whole response, the background read still hits the
+// deadline, and the next call on the connection gets a timeout that it did not cause.
 func dropCancelled(cfg *pgxpool.Config) {
 	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &watcher{pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}, c}

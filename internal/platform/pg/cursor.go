@@ -19,8 +19,8 @@ const (
 	macSize       = 16
 )
 
-// A Pager signs and reads the cursors of one list with one set of filters. A cursor is opaque,
-// bound to both, and useless elsewhere.
+// A Pager signs and reads the cursors of one list with one set of filters. A cursor is opaque, and
+// is valid only for that list with those filters.
 type Pager struct {
 	key    []byte
 	digest [digestSize]byte
@@ -76,9 +76,9 @@ func (p Pager) Decode(cursor string, n int) ([]string, error) {
 	return position, nil
 }
 
-// ByID reads a page of a list that is ordered by id. Read gets the last id of the previous page
-// (nil for the first page) and the number of rows to read: one more than the page shows, to find
-// out whether another page follows. Next is the cursor of that page, or "".
+// ByID reads a page of a list that is ordered by id. It calls read with the last id of the previous
+// page (nil for the first page) and the number of rows to read: one more than the page shows, to
+// find out whether another page follows. The returned next is that page's cursor, or "".
 func ByID[T any](p Pager, cursor string, limit int, read func(after *string, limit int) ([]T, error),
 	key func(T) id.ID,
 ) (rows []T, next string, err error) {

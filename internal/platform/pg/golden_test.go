@@ -37,8 +37,8 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// What the migrations make of an empty database, from PostgreSQL's catalog: the diff shows in review
-// what a new one does.
+// The schema that the migrations create, from PostgreSQL's catalog. In a review, the diff of the
+// golden file shows the effect of a new migration.
 func TestGoldenSchema(t *testing.T) {
 	t.Parallel()
 	lines, err := pg.Values[string](t.Context(), pgtest.New(t), `
@@ -82,7 +82,7 @@ func TestGoldenSchema(t *testing.T) {
 	golden(t, "testdata/schema.txt", strings.Join(lines, "\n")+"\n")
 }
 
-// The rows that every database starts with, but for moments and random numbers.
+// The rows that every database starts with, without times and random numbers.
 func TestGoldenSeed(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -117,8 +117,8 @@ func TestGoldenSeed(t *testing.T) {
 	golden(t, "testdata/seed.txt", out.String())
 }
 
-// frozen says what is wrong with the migrations, given the list of those that are in a release: a
-// hash and a name in each line, as sha256sum prints them.
+// frozen returns the faults of the migrations, given the list of released ones. Each line of the
+// list is a hash and a name, as sha256sum prints them.
 func frozen(list string, files fs.FS) (faults []string, err error) {
 	hashes, last := map[string]string{}, ""
 	for line := range strings.Lines(list) {
@@ -166,8 +166,8 @@ func TestReleasedMigrationsAreFrozen(t *testing.T) {
 	for _, fault := range faults {
 		t.Error(fault)
 	}
-	// The control: a list of all, against one that was edited, one that came between, and one that is
-	// gone.
+	// The check itself must fail: compare a complete list with files of which one was edited, one
+	// was inserted, and one is missing.
 	files, all := with(t, madeUp), "# as sha256sum prints them\n"
 	for name, file := range files {
 		all += fmt.Sprintf("%x  %s\n", sha256.Sum256(file.Data), name)
@@ -187,7 +187,7 @@ func TestReleasedMigrationsAreFrozen(t *testing.T) {
 	if slices.Sort(got); err != nil || !slices.Equal(got, []string{"00001_schema.sql", "00003_between.sql", later}) {
 		t.Error(faults, err)
 	}
-	files[indexed+"x.sql"] = files[later] // after the last one
+	files[indexed+"x.sql"] = files[later] // a number after the last one is allowed
 	if again, err := frozen(all, files); err != nil || len(again) != len(faults) {
 		t.Error(again, err)
 	}

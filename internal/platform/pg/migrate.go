@@ -21,8 +21,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// ErrDevelopment is the error for a database that a development version of coffer migrated: steps
-// that no release has.
+// ErrDevelopment is the error for a database that a development version of coffer migrated. Such a
+// database has migrations that no release contains.
 var ErrDevelopment = errs.New(errs.Unavailable,
 	"this database was migrated by a development version of coffer, and this version can't use it: export it "+
 		"with the version that migrated it (coffer export > coffer.zip), set COFFER_DATABASE_URL to a new, empty "+
@@ -38,22 +38,23 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Newest returns the number of the last migration of the program, which is the schema that it works
-// on.
+// Newest returns the number of the program's last migration. The program works on the schema of
+// that migration.
 func (db *DB) Newest() int64 { return db.plan.last }
 
 // SchemaVersion returns the number of the database's last migration, or 0 if it is empty. It fails
-// with ErrDevelopment if a migration of the database is not the program's of that number.
+// with ErrDevelopment if one of the database's migrations differs from the program's migration with
+// the same number.
 func (db *DB) SchemaVersion(ctx context.Context) (int64, error) {
 	return db.plan.reached(ctx, db)
 }
 
-// A Migration is how far a database is migrated, and who hears of it. The zero value brings it to
-// Newest.
+// A Migration says how far to migrate a database, and which function to notify. The zero value
+// migrates to Newest.
 type Migration struct {
-	To int64 // the last step to take; 0 for all
-	// Said is called after each step, and each time that a step has to wait; nil for nobody.
-	Said func(Step)
+	To int64 // the last migration to apply; 0 for all
+	// Progress is called after each step, and each time that a step has to wait; it may be nil.
+	Progress func(Step)
 }
 
 // A Step is one step of a migration.
@@ -61,16 +62,16 @@ type Step struct {
 	Name      string
 	At, Of    int // its place among the steps of this run
 	Took      time.Duration
-	WaitingOn error // the step has not run yet: it waits for a lock that another transaction holds
+	WaitingOn error // set while the step waits for a lock that another transaction holds
 }
 
-// Migrate brings the schema to Newest and returns the steps that it took. Several servers may start
-// at once: one migrates, and the others wait for it.
+// Migrate brings the schema to Newest and returns the migrations that it applied. Several servers
+// may start at the same time: one migrates, and the others wait for it.
 func (db *DB) Migrate(ctx context.Context) ([]string, error) {
 	return db.MigrateBy(ctx, Migration{})
 }
 
-// MigrateBy migrates as m says.
+// MigrateBy migrates as far as m says and returns the migrations that it applied.
 func (db *DB) MigrateBy(ctx context.Context, m Migration) ([]string, error) {
 	last := db.Newest()
 	if m.To > 0 {
@@ -94,19 +95,19 @@ func (db *DB) MigrateBy(ctx context.Context, m Migration) ([]string, error) {
 }
 
 const (
-	// stepLocks is how long a step waits for a lock. Statements after it wait behind it, so it
-	// gives up soon and tries again.
+	// stepLocks is how long a step waits for a lock. Other statements queue behind the waiting
+	// step, so the step gives up soon and tries again.
 	stepLocks = 2 * time.Second
-	// stepPause is between two tries; those who waited behind the step go on meanwhile.
+	// stepPause is the pause between two tries. Statements that queued behind the step run then.
 	stepPause = time.Second
 	// stepPatience is how long a step is tried. A dump or a backup of a large household holds its
 	// locks for minutes.
 	stepPatience = 30 * time.Minute
 )
 
-// steps takes the steps up to the last one. A step that is a transaction gives way to others (see
-// stepLocks). One that is none builds an index beside readers and writers, and waits as long as it
-// must.
+// steps applies the migrations up to the last one. A migration that runs in a transaction gives way
+// to other transactions (see stepLocks). A migration without a transaction builds an index while
+// others read and write, and it waits for locks without a limit.
 func (db *DB) steps(ctx context.Context, m Migration, last int64) ([]string, error) {
 	hasty, endHasty, err := db.migrator(ctx, stepLocks)
 	if err != nil {
@@ -127,7 +128,7 @@ func (db *DB) steps(ctx context.Context, m Migration, last int64) ([]string, err
 		todo := slices.DeleteFunc(hasty.ListSources(), func(s *goose.Source) bool {
 			return s.Version <= at || s.Version > last
 		})
-		if len(todo) == 0 { // done, or another server has taken the rest
+		if len(todo) == 0 { // all are applied, perhaps by another server
 			return names, nil
 		}
 		total = max(total, len(todo))
@@ -137,7 +138,7 @@ func (db *DB) steps(ctx context.Context, m Migration, last int64) ([]string, err
 		if err == nil && bytes.Contains(text, []byte("+goose NO TRANSACTION")) {
 			by = patient
 		}
-		done, err := takeStep(ctx, by, s, m.Said)
+		done, err := takeStep(ctx, by, s, m.Progress)
 		if errors.Is(err, goose.ErrNoNextVersion) {
 			return names, nil
 		}
@@ -146,14 +147,14 @@ func (db *DB) steps(ctx context.Context, m Migration, last int64) ([]string, err
 		}
 		s.Name, s.Took = done.Source.Path, done.Duration
 		names = append(names, fmt.Sprintf("%s (%s)", s.Name, s.Took.Round(time.Millisecond)))
-		if m.Said != nil {
-			m.Said(s)
+		if m.Progress != nil {
+			m.Progress(s)
 		}
 	}
 }
 
-// takeStep takes the next step, again and again while another transaction holds a lock that it
-// needs.
+// takeStep applies the next migration. While another transaction holds a lock that the migration
+// needs, takeStep tries again.
 func takeStep(ctx context.Context, by *goose.Provider, s Step, report func(Step)) (*goose.MigrationResult, error) {
 	for began := time.Now(); ; {
 		done, err := by.UpByOne(ctx)
@@ -176,8 +177,9 @@ func takeStep(ctx context.Context, by *goose.Provider, s Step, report func(Step)
 	}
 }
 
-// migrator returns what migrates over separate connections, whose statements have no time limit and
-// wait that long for a lock; 0 means as long as it takes. The connections are opened on use.
+// migrator returns a goose provider with its own connections, and a function that closes them.
+// Statements on them have no time limit, and wait for a lock as long as locks says; 0 means without
+// limit. The connections are opened on use.
 func (db *DB) migrator(ctx context.Context, locks time.Duration) (*goose.Provider, func(), error) {
 	cfg := db.Config()
 	cfg.MaxConns = 4

@@ -83,7 +83,7 @@ func open(t *testing.T, url string, files fs.FS) *pg.DB {
 	return db
 }
 
-// Numbers far above those of the program, for made-up migrations.
+// Invented migrations have numbers far above those of the program.
 const (
 	later   = "90001_later.sql"
 	indexed = "90002_indexed.sql"
@@ -123,14 +123,14 @@ func TestMigrationsAreRecorded(t *testing.T) {
 	}
 }
 
-// A database whose migrations are not the program's is refused with instructions, and left
-// unchanged. That of a newer program is another matter.
+// A database with other migrations than the program's is rejected with instructions, and is not
+// changed. TestMigrateRefusesNewer covers the database of a newer program.
 func TestMigrateRefusesDevelopment(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		files  map[string]string // of the program that migrated the database
-		change string            // what else is different
-		mend   string            // the control: what makes the database usable
+		change string            // an additional difference
+		mend   string            // what makes the database usable again, to check the test itself
 		names  string            // what the error names
 	}{
 		"the first ones": {
@@ -190,7 +190,7 @@ func TestMigrateRefusesDevelopment(t *testing.T) {
 			}
 			change(c.change)
 			before := tables()
-			db.Reset() // what connections know of the tables is not true any more
+			db.Reset() // the connections' knowledge of the tables is outdated
 			if at, err := db.SchemaVersion(ctx); !errors.Is(err, pg.ErrDevelopment) {
 				t.Errorf("schema %d, %v", at, err)
 			}
@@ -215,7 +215,8 @@ func TestMigrateRefusesDevelopment(t *testing.T) {
 	}
 }
 
-// A program leaves the database of a newer one alone, but not if they differ below its last step.
+// A program does not change the database of a newer program, and rejects it if an earlier migration
+// differs.
 func TestMigrateRefusesNewer(t *testing.T) {
 	t.Parallel()
 	ctx, files := t.Context(), with(t, madeUp)

@@ -48,22 +48,23 @@ type DB struct {
 	plan      *plan
 	shares    *shares
 	cursorKey atomic.Pointer[[]byte]
-	full      atomic.Int64 // when a transaction last failed for lack of space, in Unix nanoseconds
+	full      atomic.Pointer[time.Time] // when a transaction last failed for lack of space
 }
 
 // Options are the pool's few settings; the zero values are good defaults.
 type Options struct {
 	MaxConns         int           // 0 means 10: a household's server needs few, and PostgreSQL dislikes many
-	Reserve          bool          // keep some of them for Reserved
+	Reserve          bool          // keep some of the connections for Reserved
 	StatementTimeout time.Duration // 0 means 30 s
-	// how long a statement waits for a lock; 0 means 5 s, less than 0 means no limit
+	// LockTimeout is how long a statement waits for a lock; 0 means 5 s, less than 0 means no
+	// limit.
 	LockTimeout time.Duration
-	Migrations  fs.FS // nil means those of this program
+	Migrations  fs.FS // nil means the migrations of this program
 }
 
 // Lock timeouts. A call gives up early with an error, because it holds a connection while it waits.
-// A job can wait longer, but less than the statement timeout, whose expiry would look like a fault.
-// Statements on reserved connections must never wait for long.
+// A job can wait longer, but less than the statement timeout; reaching that would look like a
+// fault. Statements on reserved connections must never wait for long.
 const (
 	callLocks    = 5 * time.Second
 	JobLocks     = 20 * time.Second
@@ -113,10 +114,10 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = "coffer"
 	params["timezone"] = "UTC"
-	// our queries are short: compiling one costs more than running it
+	// Our queries are short: compiling one costs more than running it.
 	params["jit"] = "off"
-	// The database is in memory or on flash. The default is for spinning disks, and makes
-	// PostgreSQL scan ten years of data to add up one.
+	// The database is in memory or on flash, but PostgreSQL's default is for spinning disks. With
+	// the default, PostgreSQL scans ten years of data to add up one year.
 	params["random_page_cost"] = "1.1"
 	params["pg_trgm.word_similarity_threshold"] = "0.45" // how similar a fuzzy match must be
 	params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
@@ -157,9 +158,9 @@ func newDB(ctx context.Context, cfg *pgxpool.Config, p *plan) (*DB, error) {
 	return &DB{Pool: pool, plan: p, shares: newShares(int(cfg.MaxConns))}, nil
 }
 
-// Reserved returns the same database through connections that calls and batches cannot take: for
-// authentication, for probes, and for the leases of jobs. Use them for short statements only.
-// Without a reserve it returns db itself.
+// Reserved returns the same database with a pool that calls and batches do not use: for
+// authentication, for probes, and for the leases of jobs. Use it for short statements only. Without
+// reserved connections it returns db itself.
 func (db *DB) Reserved() *DB {
 	if db == nil || db.reserve == nil {
 		return db
@@ -213,7 +214,7 @@ func (db *DB) InTx(ctx context.Context, f func(Tx) error) error {
 	for n := 1; ; n++ {
 		err := pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error { return f(tx) })
 		if Full(err) {
-			db.full.Store(time.Now().UnixNano())
+			db.full.Store(new(time.Now()))
 		}
 		if err == nil || n == attempts || !Retryable(err) {
 			return Contended(err)
@@ -277,8 +278,12 @@ const fullFor = 2 * time.Minute
 
 // Full reports whether this process has recently seen the database's disk full.
 func (db *DB) Full() bool {
-	seen := max(db.full.Load(), db.Reserved().full.Load())
-	return seen > 0 && time.Since(time.Unix(0, seen)) < fullFor
+	for _, pool := range []*DB{db, db.Reserved()} {
+		if seen := pool.full.Load(); seen != nil && time.Since(*seen) < fullFor {
+			return true
+		}
+	}
+	return false
 }
 
 // TimedOut reports whether PostgreSQL stopped a statement that took too long.
@@ -294,6 +299,8 @@ func Away(err error) bool {
 		switch pe.Code {
 		case "57P01", "57P02", "57P03": // shutting down, crashed, starting up
 			return true
+		case "25P03": // its timer ended the connection, as it does when its clock is set forward
+			return true
 		}
 		// 53: no connection, memory, file or space is left for anybody right now
 		return len(pe.Code) > 1 && (pe.Code[:2] == "08" || pe.Code[:2] == "53")
@@ -302,9 +309,9 @@ func Away(err error) bool {
 		return true
 	}
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
-		// Our own deadline does not mean that the database is away. A timeout without a deadline
-		// means a broken connection.
-		return !errors.Is(err, context.DeadlineExceeded)
+		// Our own deadline, or a caller who left, does not mean that the database is away. A
+		// timeout without either means a broken connection.
+		return !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 	}
 	// A crash resets connections that still had unread data.
 	for _, cut := range []error{io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {

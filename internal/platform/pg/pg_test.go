@@ -83,7 +83,7 @@ func TestTimesAreUTCWithMicroseconds(t *testing.T) {
 	}
 }
 
-// A filter is a conjunction: in any order, each condition gets its own arguments.
+// A filter is a conjunction. In any order, each condition gets its own arguments.
 func TestWhere(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -293,14 +293,15 @@ func TestAway(t *testing.T) {
 			t.Errorf("a connection that was cut is not recognised: %v", cut)
 		}
 	}
-	for code, away := range map[string]bool{"53200": true, "53100": true, "53300": true, "57P01": true, "42P01": false} {
+	for code, away := range map[string]bool{"53200": true, "53100": true, "53300": true, "57P01": true, "25P03": true, "42P01": false} {
 		if err := fmt.Errorf("query: %w", &pgconn.PgError{Code: code}); pg.Away(err) != away {
 			t.Errorf("%s: away %t", code, !away)
 		}
 	}
 	timeout := fmt.Errorf("collect: %w", &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
-	if !pg.Away(timeout) || pg.Away(errors.Join(timeout, context.DeadlineExceeded)) {
-		t.Error("a broken connection is taken for the call's own timeout")
+	if !pg.Away(timeout) || pg.Away(errors.Join(timeout, context.DeadlineExceeded)) ||
+		pg.Away(errors.Join(timeout, context.Canceled)) {
+		t.Error("a broken connection is taken for the call's own timeout, or for a caller who left")
 	}
 	live := pgtest.New(t)
 	_, err = pg.Value[int](t.Context(), live, `select 1 / 0`)
@@ -309,9 +310,9 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestCancelledConnection cancels a call that already has its whole response, which the driver
-// considers a success. The next call must not get its connection. The control is a call that is not
-// canceled.
+// TestCancelledConnection cancels a call that already has its whole response, so that the driver
+// considers the call a success. The next call must not get its connection. For comparison, a call
+// that is not canceled returns its connection to the pool.
 func TestCancelledConnection(t *testing.T) {
 	t.Parallel()
 	db, err := pg.Open(t.Context(), pgtest.EmptyURL(t), pg.Options{MaxConns: 1})

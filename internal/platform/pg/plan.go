@@ -15,8 +15,9 @@ import (
 	"github.com/pressly/goose/v3/database"
 )
 
-// A plan is the list of migrations that a program takes. A database records the hash of each that
-// it took, so that a program with other migrations under the same numbers does not work on it.
+// A plan is the list of migrations that a program has. A database records the hash of each
+// migration that it applied, so that a program with other migrations under the same numbers does
+// not use it.
 type plan struct {
 	files fs.FS
 	last  int64
@@ -29,7 +30,7 @@ type planStep struct {
 	sha256 string // in hex
 }
 
-// own are the migrations of this program.
+// own returns the plan of this program.
 var own = sync.OnceValues(func() (*plan, error) { return newPlan(Migrations()) })
 
 func newPlan(files fs.FS) (*plan, error) {
@@ -52,8 +53,8 @@ func newPlan(files fs.FS) (*plan, error) {
 	return p, nil
 }
 
-// reached returns the number of the database's last migration. Those up to the plan's last must be
-// the plan's. Those after it are a newer program's.
+// reached returns the number of the database's last migration. Migrations with numbers up to the
+// plan's last must be the plan's own. Those with higher numbers are from a newer program.
 func (p *plan) reached(ctx context.Context, q Querier) (int64, error) {
 	type step struct {
 		Number int64  `db:"version_id"`
@@ -65,7 +66,7 @@ func (p *plan) reached(ctx context.Context, q Querier) (int64, error) {
 		switch pe.Code {
 		case "42703": // no hashes: development versions before the first release recorded none
 			return 0, ErrDevelopment
-		case "42P01": // nothing was migrated, or early development versions did it
+		case "42P01": // nothing was migrated, or an early development version did it
 			old, err := Value[bool](ctx, q, `select to_regclass('goose_db_version') is not null`)
 			if err == nil && old {
 				err = ErrDevelopment
@@ -94,13 +95,13 @@ func (p *plan) reached(ctx context.Context, q Querier) (int64, error) {
 	return at, nil
 }
 
-// stray is ErrDevelopment with the migration by which it shows.
+// stray returns ErrDevelopment with the name of a migration that differs.
 func stray(migration string) error {
 	return fmt.Errorf("%w (the migration that differs is %s)", ErrDevelopment, migration)
 }
 
-// A record is goose's table of the migrations that a database took, with their hashes. goose writes
-// a row in the transaction of its migration.
+// A record is goose's table of the migrations that a database applied, with their hashes. goose
+// inserts each row in the transaction of its migration.
 type record struct {
 	database.Store
 	hashes map[int64]string
@@ -118,7 +119,8 @@ func (p *plan) record() (record, error) {
 	return r, nil
 }
 
-// TableExists spares goose a failing query, which PostgreSQL would log.
+// TableExists replaces goose's own query, which fails without the table and so appears in
+// PostgreSQL's log.
 func (record) TableExists(ctx context.Context, db database.DBTxConn) (exists bool, err error) {
 	err = db.QueryRowContext(ctx, `select to_regclass('schema_version') is not null`).Scan(&exists)
 	return exists, err

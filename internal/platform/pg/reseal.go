@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A SealedColumn is a bytea column whose values seal.Ring sealed with Place{Table, Column, the
-// row's key as text}. NULL means that nothing is sealed there.
+// A SealedColumn is a bytea column with values that seal.Ring sealed for the Place of the table,
+// the column and the row's key as text. NULL means that the row has no sealed value.
 type SealedColumn struct{ Table, Column, Key string }
 
 const resealBatch = 500

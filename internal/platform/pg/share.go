@@ -139,7 +139,7 @@ func (db *DB) Enter(ctx context.Context, use Use, caller string) (leave func(), 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.in { // it was admitted at the same moment
+	if w.in { // admitted at the same moment
 		return func() { s.leave(use, caller) }, nil
 	}
 	for i, other := range s.waiting {

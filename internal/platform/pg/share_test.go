@@ -28,7 +28,7 @@ func lazy(t *testing.T, o pg.Options) *pg.DB {
 	return db
 }
 
-// now tries to enter without waiting.
+// now calls Enter without waiting.
 func now(db *pg.DB, use pg.Use, caller string) (func(), bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -36,7 +36,7 @@ func now(db *pg.DB, use pg.Use, caller string) (func(), bool) {
 	return leave, err == nil
 }
 
-// The number of connections that each use gets if it wants all of them.
+// The number of connections that each use gets if it wants all connections.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ conns, caller, calls, jobs, together int }{
@@ -81,8 +81,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// After any sequence of entering and leaving, nobody waits who would fit, and nobody is admitted
-// who does not.
+// After any sequence of entering and leaving, no caller waits that fits, and no caller is admitted
+// that does not fit.
 func TestSharesAreNeverLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -30,7 +30,7 @@ type Wire struct {
 }
 
 // take returns the next column, which must have that many bytes; a negative size allows any number.
-// NULL is a failure, because only Optional reads it.
+// NULL counts as a failure; columns that can be NULL are read through Optional or Null.
 func (w *Wire) take(size int) []byte {
 	if len(w.Values) == 0 || w.Values[0] == nil || size >= 0 && len(w.Values[0]) != size {
 		w.Failed = true

@@ -1,5 +1,5 @@
-// Package qr draws a short text as a QR code, for a terminal or as its modules. It encodes nothing
-// itself: rsc.io/qr does.
+// Package qr draws a short text as a QR code, for a terminal or as its modules. The library
+// rsc.io/qr encodes the text.
 package qr
 
 import (
@@ -11,8 +11,8 @@ import (
 // A Code is an encoded text, without the quiet zone around it.
 type Code struct{ code *qr.Code }
 
-// Encode draws the text, or fails if it is too long. Error correction is the least, because a
-// screen is neither dirty nor torn, and fewer modules are larger ones.
+// Encode encodes the text, or fails if it is too long. It uses the lowest error correction, which
+// is enough for a screen. Fewer modules also mean larger modules.
 func Encode(text string) (Code, error) {
 	code, err := qr.Encode(text, qr.L)
 	return Code{code}, err
@@ -35,14 +35,13 @@ func (c Code) Rows() []string {
 	return rows
 }
 
-// quiet is the width of the zone around the code that the standard asks for, in modules.
+// quiet is the width of the empty zone around the code that the standard requires, in modules.
 const quiet = 4
 
-// String draws the code with half blocks, light on dark as terminals mostly are, with its quiet
-// zone.
+// String draws the code with half blocks and its quiet zone, light on dark as most terminals are.
 func (c Code) String() string {
 	end := c.code.Size + quiet
-	light := func(y, x int) bool { return !c.code.Black(x, y) } // as is everything around it
+	light := func(y, x int) bool { return !c.code.Black(x, y) } // the zone around the code is also light
 	var b strings.Builder
 	for y := -quiet; y < end; y += 2 {
 		for x := -quiet; x < end; x++ {

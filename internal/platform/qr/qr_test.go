@@ -5,18 +5,19 @@ import (
 	"testing"
 )
 
-// A reader reads codes as a scanner does that sees them without a fault. It shares nothing with the
-// encoder: ISO 18004, byte mode, error correction level L, versions 1 to 5, which have one block.
+// A reader reads QR codes like a scanner with a perfect image. It shares no code with the encoder.
+// It implements ISO 18004 for byte mode, error correction level L, and versions 1 to 5, which have
+// one block.
 type reader struct {
 	*testing.T
 	dark []string
 }
 
-// sizes are the bytes of text and of error correction in versions 1 to 5, and where the center of
-// the alignment pattern is.
+// sizes are the bytes of text and of error correction in versions 1 to 5, and the position of the
+// alignment pattern's center.
 var sizes = []struct{ data, check, align int }{{19, 7, 0}, {34, 10, 18}, {55, 15, 22}, {80, 20, 26}, {108, 26, 30}}
 
-// formats are what the standard prints for level L and masks 0 to 7.
+// formats are the format bits of the standard for level L and masks 0 to 7.
 var formats = []string{
 	"111011111000100", "111001011110011", "111110110101010", "111100010011101", "110011000101111", "110001100011000",
 	"110110001000001", "110100101110110",
@@ -33,7 +34,7 @@ var masks = []func(row, column int) bool{
 	func(r, c int) bool { return ((r+c)%2+r*c%3)%2 == 0 },
 }
 
-// mask returns the mask of the code, of which both copies of the format say the same.
+// mask returns the mask of the code. Both copies of the format must agree.
 func (r reader) mask() int {
 	size := len(r.dark)
 	var first, second strings.Builder // from the most significant bit
@@ -63,7 +64,7 @@ func (r reader) mask() int {
 	return 0
 }
 
-// patterns compares the modules that carry no data with the standard and returns which those are.
+// patterns compares the modules that carry no data with the standard, and returns their positions.
 func (r reader) patterns(align int) map[[2]int]bool {
 	size, fixed := len(r.dark), map[[2]int]bool{}
 	expect := func(y, x int, dark bool) {
@@ -100,7 +101,8 @@ func (r reader) patterns(align int) map[[2]int]bool {
 	return fixed
 }
 
-// words returns the bytes of the code: columns of two, from the right, up and down by turns.
+// words returns the bytes of the code: from pairs of columns, starting at the right, up and down by
+// turns.
 func (r reader) words(fixed map[[2]int]bool) []byte {
 	size, unmask := len(r.dark), masks[r.mask()]
 	var words []byte
@@ -146,7 +148,7 @@ func times(a, b byte) byte {
 	return byte(out)
 }
 
-// correct fails unless the words are a word of the Reed-Solomon code: each syndrome is 0.
+// correct fails unless the words are a valid word of the Reed-Solomon code: each syndrome is 0.
 func (r reader) correct(words []byte, check int) {
 	for i, root := 0, byte(1); i < check; i, root = i+1, times(root, 2) {
 		sum := byte(0)
@@ -176,8 +178,8 @@ func read(t *testing.T, c Code) string {
 	return out.String()
 }
 
-// The reader knows the well-known example, HELLO WORLD in version 1-M: it takes its error
-// correction, and does not when one bit of it is another.
+// The reader accepts the error correction of the well-known example, HELLO WORLD in version 1-M,
+// and rejects it if one bit differs.
 func TestReaderChecksErrorCorrection(t *testing.T) {
 	t.Parallel()
 	words := []byte{
@@ -199,7 +201,7 @@ func TestReaderChecksErrorCorrection(t *testing.T) {
 	}
 }
 
-// What is drawn can be read, in each of the sizes that an address of this server needs.
+// The drawn codes can be read, in each size that an address of this server needs.
 func TestCodesCanBeRead(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 106; n++ {
@@ -221,7 +223,7 @@ func TestCodesCanBeRead(t *testing.T) {
 	}
 }
 
-// compareDrawing compares the half blocks of a terminal with the modules, each of them.
+// compareDrawing compares each half block of a terminal with its module.
 func compareDrawing(t *testing.T, c Code) {
 	t.Helper()
 	rows := c.Rows()

@@ -1,9 +1,10 @@
-// Package racetest says which tests the race detector watches. A test marks itself with a call; no
-// list of names is kept anywhere. It must not know what is tested.
+// Package racetest decides which tests run under the race detector. A test marks itself with a
+// call; there is no list of names. The package does not know the tests.
 //
-// A package is watched as a whole, but for tests that call Sequential. A package whose tests play
-// the whole service calls Main: the detector makes those several times longer, and has seen their
-// code in the packages themselves. Of such a package it watches the tests that call Concurrent.
+// The race detector makes tests several times slower. In a package, it watches all tests except
+// those that call Sequential. A package whose tests run the whole service calls Main; there the
+// detector watches only the tests that call Concurrent. It has already watched the code of the
+// other tests in the packages that the code belongs to.
 package racetest
 
 import (
@@ -19,8 +20,8 @@ import (
 	"testing"
 )
 
-// Sequential skips a test that is one long computation where the race detector watches. It must be
-// run without it as well.
+// Sequential skips a test under the race detector, because the test is one long computation. Such a
+// test must also be run without the detector.
 func Sequential(t testing.TB) {
 	t.Helper()
 	if watching {
@@ -28,8 +29,8 @@ func Sequential(t testing.TB) {
 	}
 }
 
-// Concurrent marks a test of many callers, servers or jobs at once. Without the race detector it is
-// skipped if COFFER_TEST_RACED says that the detector has watched it.
+// Concurrent marks a test of many callers, servers or jobs at once. Without the race detector, the
+// test is skipped if COFFER_TEST_RACED is set, because it has already run with the detector.
 func Concurrent(t testing.TB) {
 	t.Helper()
 	if !watching && os.Getenv("COFFER_TEST_RACED") != "" {
@@ -37,8 +38,8 @@ func Concurrent(t testing.TB) {
 	}
 }
 
-// Main runs the tests of a package: with the race detector those that call Concurrent, unless -run
-// chooses others, and without it all.
+// Main runs the tests of a package. With the race detector, it runs only those that call
+// Concurrent, unless -run chooses others.
 func Main(m *testing.M) {
 	if err := choose("."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -84,7 +85,7 @@ func concurrent(dir string) ([]string, error) {
 	return names, nil
 }
 
-// marked reports whether a statement of the function itself is the call.
+// marked reports whether the function's body calls racetest.Concurrent as a statement of its own.
 func marked(f *ast.FuncDecl) bool {
 	return slices.ContainsFunc(f.Body.List, func(s ast.Stmt) bool {
 		x, ok := s.(*ast.ExprStmt)

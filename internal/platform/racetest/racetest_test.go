@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A sequential test is skipped where the race detector watches, and only there.
+// A sequential test is skipped if the race detector is on, and only then.
 func TestSequentialTestsAreSkippedUnderTheDetector(t *testing.T) { //nolint:tparallel // its end is waited for
 	t.Parallel()
 	reached := false
@@ -20,7 +20,8 @@ func TestSequentialTestsAreSkippedUnderTheDetector(t *testing.T) { //nolint:tpar
 	}
 }
 
-// Only tests that call Concurrent themselves are found: not those that name it, nor what they call.
+// Only tests that call Concurrent themselves are found. Tests that only mention it, and functions
+// that such tests call, are not.
 func TestConcurrentTestsAreFound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

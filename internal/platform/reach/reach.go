@@ -1,6 +1,6 @@
-// Package reach judges addresses that people configure, of models, of banks and of endpoints for
-// notifications: to which of them the server may connect. It must not know what is sent, and
-// opens no connection.
+// Package reach decides to which addresses the server may connect. People configure such addresses
+// for models, banks and notifications. The package does not know what is sent, and opens no
+// connection.
 package reach
 
 import (
@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// metadata are addresses at which clouds give credentials to anyone who asks from inside, beside
-// the link-local ones.
+// metadata are addresses, in addition to the link-local ones, at which clouds give credentials to
+// any program that asks from inside.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"),
 	netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"),
 }
 
-// translated are prefixes of IPv6 addresses that lead to the IPv4 address in their last or middle
-// bytes.
+// translated are prefixes of IPv6 addresses that contain an IPv4 address and lead to it. The value
+// is the position of that address.
 var translated = map[netip.Prefix]int{
 	netip.MustParsePrefix("64:ff9b::/96"):    12,
 	netip.MustParsePrefix("64:ff9b:1::/48"):  12,
@@ -25,8 +25,8 @@ var translated = map[netip.Prefix]int{
 	netip.MustParsePrefix("::ffff:0:0:0/96"): 12,
 }
 
-// Allowed reports whether the server may connect to an address: never to link-local and metadata
-// addresses, and over plain http only to this machine and private networks.
+// Allowed reports whether the server may connect to an address. Link-local and metadata addresses
+// are never allowed. Plain HTTP is only allowed to this machine and private networks.
 func Allowed(a netip.Addr, plain bool) bool {
 	a = a.Unmap().WithZone("")
 	if a.Is6() && !a.IsLoopback() {
@@ -45,8 +45,8 @@ func Allowed(a netip.Addr, plain bool) bool {
 	return !plain || a.IsLoopback() || a.IsPrivate()
 }
 
-// inward are networks that belong to somebody's house, machine or provider, or to nobody, beside
-// those that package netip knows.
+// inward are networks that are not part of the public internet, because they belong to a house, a
+// machine or a provider, or to nobody. Package netip knows further ones.
 var inward = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
@@ -55,8 +55,8 @@ var inward = []netip.Prefix{
 	netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// Public reports whether an address is one of the public internet, where somebody else's address
-// may lead: never to this machine, a private network or a metadata address.
+// Public reports whether an address is on the public internet. Only such addresses are safe if a
+// stranger chose the address: this machine, private networks and metadata addresses are not.
 func Public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsValid() || a.IsLoopback() || a.IsPrivate() || !a.IsGlobalUnicast() || !Allowed(a, false) {

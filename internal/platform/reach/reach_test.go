@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Link-local and metadata addresses are never reached, in whatever form they are written; plain http
-// goes no further than the home network.
+// Link-local and metadata addresses are never reached, however they are written. Plain http
+// is allowed only within the home network.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]struct{ https, http bool }{
@@ -26,7 +26,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// What a stranger names must be public, in whatever form it is written.
+// An address that a stranger gives must be public, however it is written.
 func TestPublic(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{

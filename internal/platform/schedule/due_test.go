@@ -15,7 +15,7 @@ import (
 
 const patience = time.Minute
 
-// An alarm is a task whose times are rows.
+// An alarm is a task whose due times are rows of a table.
 type alarm struct {
 	db    *pg.DB
 	asked atomic.Int64
@@ -54,7 +54,7 @@ func (a *alarm) task() schedule.Task {
 	}
 }
 
-// set adds an alarm, and sends a notification if told is set.
+// set adds an alarm. It also sends a notification if told is true.
 func (a *alarm) set(t *testing.T, in time.Duration, told bool) (at time.Time) {
 	t.Helper()
 	at = time.Now().Add(in)
@@ -69,12 +69,12 @@ func (a *alarm) set(t *testing.T, in time.Duration, told bool) (at time.Time) {
 	return at
 }
 
-// ring waits for an alarm, which must not come before its time.
+// ring waits until the alarm rings, and fails if it rings too early.
 func (a *alarm) ring(t *testing.T, at time.Time) {
 	t.Helper()
 	select {
 	case rang := <-a.rang:
-		if rang.Before(at.Add(-50 * time.Millisecond)) { // two clocks on one machine
+		if rang.Before(at.Add(-50 * time.Millisecond)) { // allow for a difference between two clocks
 			t.Errorf("%v early", at.Sub(rang))
 		}
 	case <-time.After(patience):
@@ -92,7 +92,7 @@ func run(t *testing.T, c *schedule.Clock, tasks ...schedule.Task) {
 
 func newClock(a *alarm) *schedule.Clock {
 	c := schedule.New(a.db, slog.New(slog.DiscardHandler))
-	c.Fallback = time.Hour // whatever happens is not its doing
+	c.Fallback = time.Hour // the fallback must not cause anything in these tests
 	return c
 }
 
@@ -106,8 +106,8 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// A time that is known is kept without asking in between, and one that another server writes is
-// learnt by its notification.
+// The clock does not ask again before a known time. A time that another server writes is noticed by
+// its notification.
 func TestTimesAreKept(t *testing.T) {
 	t.Parallel()
 	a := newAlarm(t)
@@ -116,7 +116,7 @@ func TestTimesAreKept(t *testing.T) {
 	a.ring(t, known)
 	await(t, "it is asked after its work", func() bool { return a.asked.Load() >= 3 })
 	time.Sleep(2 * time.Second)
-	// at the start, when it was due, after its work; a timer may be a moment early
+	// Asked at the start, when due, and after the work. A timer may be a moment early.
 	if n := a.asked.Load(); n > 5 {
 		t.Errorf("asked %d times", n)
 	}
@@ -124,8 +124,8 @@ func TestTimesAreKept(t *testing.T) {
 	a.ring(t, a.set(t, 700*time.Millisecond, true))
 }
 
-// A row written while the connection was down is found when it is up again, and a row without a
-// notification at the next check.
+// A row that was written while the connection was down is found after the connection is back. A row
+// without a notification is found at the next check.
 func TestLostNotifications(t *testing.T) {
 	t.Parallel()
 	a := newAlarm(t)
@@ -148,8 +148,8 @@ func TestLostNotifications(t *testing.T) {
 	b.ring(t, b.set(t, 0, false))
 }
 
-// A task that fails, panics or cannot say when it is due is tried again, and keeps no other from
-// its time.
+// A task that fails, panics or cannot say when it is due is tried again, and does not delay other
+// tasks.
 func TestFaultyTasks(t *testing.T) {
 	t.Parallel()
 	a := newAlarm(t)

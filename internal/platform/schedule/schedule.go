@@ -1,18 +1,19 @@
-// Package schedule runs timed work. Each task says when it is next due. A Clock sleeps until the
-// earliest of these times, or until something wakes it, so an idle server asks the database almost
-// nothing.
+// Package schedule runs timed work. Each task reports when it is next due. A Clock sleeps until the
+// earliest of these times, or until something wakes it, so an idle server rarely queries the
+// database.
 //
 // # Waking
 //
-// The Clock has one connection of its own, on which it listens. The database's triggers notify it
-// when a row appears that a task must know of, whichever server wrote the row; within a server
-// Wake does the same. After a new connection, and every half minute in any case, it asks all tasks
-// again, because a notification can be lost with a connection.
+// The Clock has its own connection, on which it listens for notifications. When a row appears that
+// a task must handle, a trigger of the database notifies the Clocks of all servers. Within a
+// server, Wake does the same. A notification can be lost with a connection. Therefore the Clock
+// asks all tasks again after a new connection, and every half minute in any case.
 //
 // # Several servers
 //
-// Every server has a Clock, and all of them are woken. A task must therefore tolerate that others
-// do the same at the same time: it locks the rows that it takes and skips those that are locked.
+// Every server has a Clock, and a notification wakes all of them. A task must therefore tolerate
+// that other servers run it at the same time: it locks the rows that it handles, and skips rows
+// that are locked.
 package schedule
 
 import (
@@ -36,20 +37,21 @@ const (
 	// Application is the name of the connection on which a Clock listens.
 	Application = "coffer clock"
 
-	moment = time.Second      // between two runs of a task that nobody woke
-	answer = 10 * time.Second // that the database may take to say when a task is due
+	moment = time.Second      // the minimum pause between two runs of a task, unless it is woken
+	answer = 10 * time.Second // how long Next may take
 )
 
 // A Task is timed work.
 type Task struct {
-	Name string // by which it is woken
-	// Next returns how long it is until there is something to do, by the database's clock: 0 or
-	// less if there is now, and Never if nothing is planned. It is one short statement.
+	Name string // the name that Wake and notifications use
+	// Next returns the time until there is something to do, by the database's clock. It returns 0
+	// or less if there is something to do now, and Never if nothing is planned. It runs one short
+	// statement.
 	Next func(context.Context, pg.Querier) (time.Duration, error)
-	// Every is how often the task is done, if it has no Next.
+	// Every is how often the task runs, if it has no Next.
 	Every time.Duration
 	Do    func(context.Context) error
-	Fault string // what the log says if it fails
+	Fault string // the log message if it fails
 }
 
 // In returns a time that a query found as milliseconds from now, or Never for null.
@@ -62,7 +64,7 @@ func In(ms *int64) time.Duration {
 
 // A Clock runs tasks.
 type Clock struct {
-	Fallback time.Duration // how long it sleeps at most; set before Run
+	Fallback time.Duration // the longest sleep; set before Run
 
 	db  *pg.DB
 	log *slog.Logger
@@ -71,14 +73,14 @@ type Clock struct {
 
 	mu    sync.Mutex
 	tasks []*state
-	stir  context.CancelFunc // ends the present sleep
+	stir  context.CancelFunc // ends the current sleep
 }
 
-// A state is a task and when it is looked at.
+// A state is a task and the times at which it is next considered.
 type state struct {
 	Task
-	at    time.Time // when it is asked next
-	rest  time.Time // not done before, unless it is woken
+	at    time.Time // when Next is called again
+	rest  time.Time // the task does not run before this time, unless it is woken
 	woken bool
 	busy  bool
 }
@@ -88,11 +90,11 @@ func New(db *pg.DB, log *slog.Logger) *Clock {
 	return &Clock{Fallback: 30 * time.Second, db: db.Reserved(), log: log}
 }
 
-// Listening reports whether the Clock has its connection, so that what the database notifies of
-// arrives.
+// Listening reports whether the Clock has its connection, and so receives the database's
+// notifications.
 func (c *Clock) Listening() bool { return c.listening.Load() }
 
-// Wake has a task asked at once. It does not block.
+// Wake makes the Clock call the task's Next at once. It does not block.
 func (c *Clock) Wake(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,14 +106,14 @@ func (c *Clock) Wake(name string) {
 	c.rouse()
 }
 
-// rouse ends the present sleep. The caller holds mu.
+// rouse ends the current sleep. The caller holds mu.
 func (c *Clock) rouse() {
 	if c.stir != nil {
 		c.stir()
 	}
 }
 
-// Run does the tasks until ctx ends, and returns when the last one has returned.
+// Run runs the tasks until ctx ends, and returns after the last one has returned.
 func (c *Clock) Run(ctx context.Context, tasks ...Task) {
 	c.mu.Lock()
 	for _, x := range tasks {
@@ -129,9 +131,9 @@ func (c *Clock) Run(ctx context.Context, tasks ...Task) {
 			err = c.attend(ctx, conn, &working)
 			c.listening.Store(false)
 			_ = conn.Close(context.WithoutCancel(ctx)) // it may be broken
-		} else { // without the connection every task is asked by another one, more often
+		} else { // without its connection the Clock asks every task through the pool, more often
 			c.again()
-			_, _ = c.ask(ctx, c.db, &working) // it is asked again in a moment
+			_, _ = c.ask(ctx, c.db, &working) // the next attempt follows in a moment
 		}
 		if ctx.Err() != nil {
 			return
@@ -144,8 +146,8 @@ func (c *Clock) Run(ctx context.Context, tasks ...Task) {
 	}
 }
 
-// listen opens the connection that is notified. The schema's triggers notify the channel coffer,
-// with the name of the task that must look.
+// listen opens the connection for notifications. The schema's triggers notify the channel coffer
+// with the name of a task.
 func (c *Clock) listen(ctx context.Context) (*pgx.Conn, error) {
 	cfg := c.db.Config().ConnConfig
 	cfg.RuntimeParams["application_name"] = Application
@@ -160,7 +162,7 @@ func (c *Clock) listen(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// again has every task asked, because notifications may have been missed.
+// again wakes every task that has a Next, because notifications may have been missed.
 func (c *Clock) again() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +171,7 @@ func (c *Clock) again() {
 	}
 }
 
-// attend asks and sleeps until ctx ends or the connection breaks.
+// attend alternates between asking the tasks and sleeping until ctx ends or the connection breaks.
 func (c *Clock) attend(ctx context.Context, conn *pgx.Conn, working *sync.WaitGroup) error {
 	for {
 		next, err := c.ask(ctx, conn, working)
@@ -182,7 +184,7 @@ func (c *Clock) attend(ctx context.Context, conn *pgx.Conn, working *sync.WaitGr
 	}
 }
 
-// ask asks the tasks whose time has come, starts what is due, and returns when to ask again.
+// ask considers the tasks whose time has come, and returns when to ask again.
 func (c *Clock) ask(ctx context.Context, q pg.Querier, working *sync.WaitGroup) (time.Time, error) {
 	c.mu.Lock()
 	all := c.tasks
@@ -210,7 +212,7 @@ func (c *Clock) ask(ctx context.Context, q pg.Querier, working *sync.WaitGroup) 
 	return next, ctx.Err()
 }
 
-// consider asks one task and does it if it is due.
+// consider calls the task's Next, and starts the task if it is due.
 func (c *Clock) consider(ctx context.Context, q pg.Querier, s *state, woken bool, working *sync.WaitGroup) error {
 	left := time.Duration(0)
 	if s.Next != nil {
@@ -262,14 +264,14 @@ func (c *Clock) do(ctx context.Context, s *state) {
 	c.rouse()
 }
 
-// doze sleeps until then, or until a notification or Wake.
+// doze sleeps until the given time, a notification or Wake.
 func (c *Clock) doze(ctx context.Context, conn *pgx.Conn, until time.Time) error {
 	sleeping, stir := context.WithDeadline(ctx, until)
 	defer stir()
 	c.mu.Lock()
 	c.stir = stir
 	for _, s := range c.tasks {
-		if !s.busy && (s.woken || s.at.Before(until)) { // since it was asked
+		if !s.busy && (s.woken || s.at.Before(until)) { // became due since it was asked
 			stir()
 		}
 	}
@@ -282,7 +284,7 @@ func (c *Clock) doze(ctx context.Context, conn *pgx.Conn, until time.Time) error
 			}
 			return ctx.Err()
 		}
-		c.Wake(n.Payload) // which ends the sleep once all that have arrived are read
+		c.Wake(n.Payload) // the sleep ends after all notifications that have arrived are read
 	}
 }
 

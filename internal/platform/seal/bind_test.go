@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCiphertextIsBoundToItsPlace wraps a record's key again for another place, as only a holder of
-// the ring could: the second layer must reject it on its own.
+// TestCiphertextIsBoundToItsPlace wraps a record's key again for another place, which only somebody
+// with the ring's key can do. The ciphertext's own binding must reject it.
 func TestCiphertextIsBoundToItsPlace(t *testing.T) {
 	t.Parallel()
 	r, err := NewRing("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

@@ -1,6 +1,6 @@
-// Package seal keeps secrets at rest by envelope encryption: each record has its own key, wrapped
-// by a key of the [Ring], and both are bound to the place of the record. It does not know the
-// database, nor where keys come from.
+// Package seal encrypts stored secrets by envelope encryption: each record has its own key, wrapped
+// by a key of the [Ring], and both are bound to the place of the record. The package does not know
+// the database, nor where keys come from.
 //
 // A sealed record is
 //
@@ -33,21 +33,21 @@ const (
 )
 
 var (
-	// ErrNoKey is what every use of a nil or empty [Ring] returns.
+	// ErrNoKey is the error of every use of a nil or empty [Ring].
 	ErrNoKey = errors.New("no encryption key: set COFFER_ENCRYPTION_KEY; create one: openssl rand -base64 32")
-	// ErrUnknownKey comes wrapped, with the key id in its text.
+	// ErrUnknownKey is returned wrapped, with the key id in its text.
 	ErrUnknownKey = errors.New("sealed with an unknown key; add that key to COFFER_ENCRYPTION_KEYS_OLD")
-	// ErrTampered means damaged, forged, or moved from another place.
+	// ErrTampered means that the value is damaged, forged, or moved from another place.
 	ErrTampered = errors.New("the sealed value is damaged or belongs to another row or column")
-	// ErrPlace is a mistake in code: a place without its row would let two rows swap their secrets.
+	// ErrPlace reports a mistake in code: in a place without a row, two rows could swap secrets.
 	ErrPlace = errors.New("a place to seal for needs a table, a column and a row")
 )
 
 // A Place is where a sealed record is stored. A record cannot be opened anywhere else.
 type Place struct{ Table, Column, Row string }
 
-// bind is the associated data. Lengths stand before their strings, so that no two places give the
-// same bytes.
+// bind returns the associated data. The length stands before each string, so that no two places
+// have the same bytes.
 func (p Place) bind() []byte {
 	out := []byte{version}
 	for _, s := range []string{p.Table, p.Column, p.Row} {
@@ -59,20 +59,20 @@ func (p Place) bind() []byte {
 
 type keyID [idLen]byte
 
-// A Ring is the current key and the older ones that records may still be wrapped with. It is
-// immutable and safe for concurrent use. A nil Ring is a server that has no key.
+// A Ring is the current key and the older keys that records may still be wrapped with. It is
+// immutable and safe for concurrent use. A nil Ring means that the server has no key.
 type Ring struct {
 	current keyID
 	keys    map[keyID]*key
 }
 
-// A key is a cipher behind a pointer of its own: fmt follows one pointer when a verb does not fit,
-// and would print the key schedule of what it finds there.
+// A key is a cipher behind its own pointer. If a verb does not fit, fmt follows one pointer and
+// prints what is there; without this one it would print the key schedule.
 type key struct{ cipher.AEAD }
 
 // NewRing takes keys as base64 of 32 bytes, in either alphabet, padded or not. To rotate, make the
-// new key the current one and the former current one old, rewrap what is [Ring.Stale], then drop
-// the old one.
+// new key the current one and the previous key an old one. Then rewrap every record that is
+// [Ring.Stale], and remove the old key.
 func NewRing(current string, old ...string) (*Ring, error) {
 	r := &Ring{keys: make(map[keyID]*key)}
 	for i, s := range old {
@@ -115,7 +115,7 @@ func (r *Ring) Seal(at Place, plaintext []byte) ([]byte, error) {
 	return newKey(raw).Seal(r.head(at, raw), nil, plaintext, at.bind()), nil
 }
 
-// Open decrypts what was sealed for the same place.
+// Open decrypts a record that was sealed for the same place.
 func (r *Ring) Open(at Place, sealed []byte) ([]byte, error) {
 	raw, err := r.unwrap(at, sealed)
 	if err != nil {
@@ -145,13 +145,13 @@ func (r *Ring) Rewrap(at Place, sealed []byte) ([]byte, error) {
 	return append(r.head(at, raw), sealed[headLen:]...), nil
 }
 
-// head is the part of a record that depends on the current key.
+// head returns the part of a record that depends on the current key.
 func (r *Ring) head(at Place, raw []byte) []byte {
 	out := append([]byte{version}, r.current[:]...)
 	return r.keys[r.current].Seal(out, nil, raw, at.bind())
 }
 
-// unwrap gives the key of the record itself.
+// unwrap returns the record's own key.
 func (r *Ring) unwrap(at Place, sealed []byte) ([]byte, error) {
 	if r.empty() {
 		return nil, ErrNoKey
@@ -173,7 +173,7 @@ func (r *Ring) unwrap(at Place, sealed []byte) ([]byte, error) {
 
 func (r *Ring) empty() bool { return r == nil || r.keys == nil }
 
-// split checks the shape of a record and gives its key id.
+// split checks the form of a record and returns its key id.
 func split(sealed []byte) (keyID, error) {
 	if len(sealed) < minLen || sealed[0] != version {
 		return keyID{}, ErrTampered
@@ -186,7 +186,7 @@ func idOf(raw []byte) keyID {
 	return keyID(sum[:idLen])
 }
 
-// newKey takes keyLen bytes, for which neither constructor can fail.
+// newKey takes keyLen bytes. With that length the constructors of the cipher cannot fail.
 func newKey(raw []byte) *key {
 	block, err := aes.NewCipher(raw)
 	if err != nil {
@@ -201,7 +201,7 @@ func newKey(raw []byte) *key {
 
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// decode never puts its input into an error: it is a key, or nearly one.
+// decode never includes its input in an error, because the input is a key or close to one.
 func decode(s string) ([]byte, error) {
 	s = oneAlphabet.Replace(strings.TrimRight(strings.TrimSpace(s), "="))
 	raw, err := base64.RawStdEncoding.DecodeString(s)

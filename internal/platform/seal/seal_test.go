@@ -246,8 +246,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestPrintingARingShowsNoKey looks for the key as bytes and as the words of a cipher's key
-// schedule.
+// TestPrintingARingShowsNoKey searches the output for the key, as bytes and as the numbers of a
+// cipher's key schedule.
 func TestPrintingARingShowsNoKey(t *testing.T) {
 	t.Parallel()
 	shows := func(out string) bool {

@@ -108,8 +108,8 @@ func introducer(s string) (kind byte, n int) {
 	return 0, 0
 }
 
-// A clip collects runes up to a limit and drops leading spaces. It takes one rune more than
-// the limit, because that rune shows whether the cut would fall inside a character.
+// A clip collects runes up to a limit and drops leading spaces. It takes one rune more than the
+// limit. That rune shows whether cutting at the limit would split a character.
 type clip struct {
 	runes []rune
 	limit int
@@ -129,7 +129,7 @@ func (c *clip) last() rune {
 	return c.runes[len(c.runes)-1]
 }
 
-// add reports whether there is room for more.
+// add adds a rune, and reports whether the clip can take more.
 func (c *clip) add(r rune) bool {
 	if len(c.runes) == 0 && unicode.IsSpace(r) {
 		return true

@@ -54,7 +54,7 @@ func foldRune(r rune) rune {
 }
 
 // orbit returns the representative of the runes that fold to each other: the lower case of the
-// smallest, unless that is not one of them, as for İ.
+// smallest rune if it is one of them, else the smallest rune itself, as for İ.
 func orbit(r rune) rune {
 	f, least := unicode.SimpleFold(r), r
 	if f == r {

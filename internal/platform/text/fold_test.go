@@ -11,7 +11,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// TestFoldEveryRune compares the fold of each rune with the orbit that unicode knows.
+// TestFoldEveryRune compares the fold of each rune with the runes that package unicode folds to it.
 func TestFoldEveryRune(t *testing.T) {
 	t.Parallel()
 	merged := 0

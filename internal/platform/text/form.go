@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// months are the names of months in English, German, French, Spanish, Italian and Dutch, folded, as
-// banks write them with and without accents. Abbreviations are not among them: they are names of
-// people and places too.
+// months are the folded names of months in English, German, French, Spanish, Italian and Dutch,
+// with and without accents, as banks write them. Abbreviations are missing, because they are also
+// names of people and places.
 var months = func() map[string]bool {
 	set := map[string]bool{}
 	for name := range strings.FieldsSeq(`

@@ -1,9 +1,9 @@
-// Package text holds strings that a bank, a file or an agent wrote: cleaned, capped, and kept out
-// of prose. It does not know their meaning or their source.
+// Package text holds strings that a bank, a file or an agent wrote: cleaned, shortened, and kept
+// out of prose. It does not know their meaning or their source.
 //
-// Such a string stays data all the way to a model's context or a browser. It leaves as a JSON
-// string value, a query argument or a table cell. If code formats it into an error, a log line or a
-// template, only its length appears.
+// Such a string stays data all the way to a model's context or a browser: it is output only as a
+// JSON string value, a query argument or a table cell. If code formats it into an error, a log line
+// or a template, only its length appears.
 package text
 
 import (
@@ -21,13 +21,12 @@ const NameMax = 256
 
 // An Untrusted is text from outside the household's control, made by [Name], [Line] or [Prose].
 //
-// encoding/json and pgx see a plain string: they work on the kind of the type and use none of the
-// methods below, except that text which enters through JSON is cleaned as by Prose. Everything that
-// formats through fmt, and slog, gets a placeholder. A type cannot close two paths: an unexported
-// field of a struct printed with %v, and a whole struct given to slog's JSON handler.
+// encoding/json and pgx treat it as a plain string and call none of the methods below, with one
+// exception: text that is read from JSON is cleaned as by Prose. fmt and slog get a placeholder
+// instead of the text. A type cannot prevent two leaks: an unexported field of a struct printed
+// with %v, and a whole struct given to slog's JSON handler.
 //
-// Bytes are not normalized (NFC): the only need is that two identical texts from a bank compare
-// equal.
+// Bytes are not normalized (NFC). It is enough that two identical texts from a bank compare equal.
 type Untrusted string
 
 // DetailMax is the most runes that the purpose of a payment may have.

@@ -43,7 +43,7 @@ func hostile(t testing.TB) []string {
 	return list
 }
 
-// forbidden follows the design page, not the code under test.
+// forbidden follows the rules of the design document, not the code under test.
 func forbidden(s string, keep string) (rune, bool) {
 	for i, r := range s {
 		switch {
@@ -64,7 +64,7 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-// check checks the laws that every cleaned text obeys.
+// check checks the rules that every cleaned text must follow.
 func check(t failer, raw string, limit int) {
 	t.Helper()
 	line, prose := text.Line(raw, limit), text.Prose(raw, limit)
@@ -115,8 +115,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// checkExits checks each way out of the package: a JSON value and a cell have the real text,
-// everything else has a placeholder.
+// checkExits checks all outputs of an Untrusted: a JSON value and a cell contain the real text,
+// everything else a placeholder.
 func checkExits(t *testing.T, u text.Untrusted) {
 	t.Helper()
 	data, err := json.Marshal(map[string]text.Untrusted{"name": u})
@@ -274,8 +274,8 @@ func TestCell(t *testing.T) {
 	}
 }
 
-// TestPostgresWire proves that pgx sends the text and not the placeholder in every mode: with a
-// known type, and with none (oid 0) as in the simple protocol.
+// TestPostgresWire checks that pgx sends the text and not the placeholder in every mode: with a
+// known type, and without one (oid 0) as in the simple protocol.
 func TestPostgresWire(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
@@ -314,7 +314,7 @@ func TestPostgresWire(t *testing.T) {
 	}
 }
 
-// TestSizeIsLinear would never end if an unfinished sequence made the scan start over.
+// TestSizeIsLinear would not end if the scan started over at every unfinished sequence.
 func TestSizeIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"\x1b]", "\u009d", "\x1b]a\n", "\x1b[", "\x1b ", "\u200b", "\xff", " ", "\u0301"} {

@@ -34,9 +34,9 @@ const MaxActions = 100
 // An effect is a line in the table of actions.
 type effect struct {
 	name    string
-	payload []string // the members beside type; exactly one is given
+	payload []string // the possible members beside type; exactly one is required
 	once    bool     // a rule may have at most one
-	sets    Fields   // the live field that gets the payload, or gets it added
+	sets    Fields   // the live field to which the payload is written or added
 	check   func(f *faults, path string, a *Action)
 	do      func(r *run, a *Action)
 	doc     string
@@ -53,7 +53,7 @@ func effectNamed(name string) (effect, bool) {
 	return effects[i], true
 }
 
-// member returns the field of an Action for a member of its JSON.
+// member returns the field of an Action that holds a member of its JSON.
 func (a *Action) member(key string) *string {
 	switch key {
 	case "category_slug":
@@ -69,8 +69,8 @@ func (a *Action) member(key string) *string {
 	}
 }
 
-// ParseActions reads the actions of a rule and collects all their faults. The actions are valid if
-// there are none.
+// ParseActions reads the actions of a rule and collects all their faults. If there are none, the
+// actions are valid.
 func ParseActions(path string, raw []byte) ([]Action, []Fault) {
 	var f faults
 	v, ok := readJSON(raw)
@@ -187,8 +187,8 @@ func (f *faults) together(path string, actions []Action) {
 
 const tagSlugHint = text.TagSlugHint + ", at most 64 characters, and not a UUID"
 
-// isTagSlug reports whether s can be a tag's slug and not an id. A UUID refers to a record
-// elsewhere, so no tag may have the shape of one.
+// isTagSlug reports whether s has the form of a tag's slug. Something in the form of a UUID is not
+// a slug, because everywhere else a UUID is a reference to a record.
 func isTagSlug(s string) bool {
 	_, err := id.Parse(s)
 	return err != nil && len(s) <= text.MaxSlug && text.TagSlug.MatchString(s)

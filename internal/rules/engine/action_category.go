@@ -2,7 +2,7 @@ package engine
 
 import "coffer/internal/platform/text"
 
-// setCategory sets the category; of several matches the last wins.
+// setCategory sets the category. If several rules match, the last one prevails.
 var setCategory = effect{
 	name: SetCategory, payload: []string{"category_slug"}, once: true, sets: FieldCategory,
 	doc: "sets the category; if several rules match, the last wins",

@@ -10,7 +10,8 @@ import (
 // MaxComment is the most characters that a comment may have.
 const MaxComment = 10_000
 
-// addComment adds a comment, at sync only: a second application would add every comment twice.
+// addComment adds a comment, only at sync. If a rule were applied again, it would add its comment
+// again.
 var addComment = effect{
 	name: AddComment, payload: []string{"content"},
 	doc: "adds a comment each time the rule matches at sync, but not when it is applied to stored transactions",

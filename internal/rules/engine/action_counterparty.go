@@ -10,8 +10,8 @@ import (
 // maxName is the most characters that the name of a counterparty may have.
 const maxName = 200
 
-// assignCounterparty sets the transaction's counterparty. Of several matches the last wins. A
-// counterparty that is already set stays.
+// assignCounterparty sets the transaction's counterparty. If several rules match, the last one
+// prevails. A counterparty that is already set stays.
 var assignCounterparty = effect{
 	name: AssignCounterparty, payload: []string{"counterparty_id", "counterparty_name"}, once: true,
 	doc: "links the transaction to a counterparty, by id or name; if several rules match, the last wins; a " +

@@ -30,12 +30,12 @@ func checkTag(f *faults, path string, a *Action) {
 // change.
 func (r *run) tag(a *Action, remove bool) {
 	slug := a.TagSlug
-	place, there := slices.BinarySearch(r.draft.Tags, slug)
+	place, present := slices.BinarySearch(r.draft.Tags, slug)
 	if slices.Contains(r.draft.HeldTags, slug) && !r.pass.OverwriteManual {
-		r.keep(AboutTag, a, there != remove)
+		r.keep(AboutTag, a, present != remove)
 		return
 	}
-	if there == remove {
+	if present == remove {
 		if !r.ownTags {
 			r.draft.Tags, r.ownTags = slices.Clone(r.draft.Tags), true
 		}
@@ -46,11 +46,11 @@ func (r *run) tag(a *Action, remove bool) {
 			r.wake(FieldTags)
 		}
 	}
-	last := ruled{r.rule, a}
+	latest := ruled{r.rule, a}
 	if i := slices.IndexFunc(r.tags, func(s ruled) bool { return s.action.TagSlug == slug }); i >= 0 {
-		r.tags[i] = last
+		r.tags[i] = latest
 	} else {
-		r.tags = append(r.tags, last)
+		r.tags = append(r.tags, latest)
 	}
 	r.note(AboutTag, a, "")
 }

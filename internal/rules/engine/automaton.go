@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// An automaton finds every one of many literals in a text in one walk over its bytes (Aho and
-// Corasick). Bytes that no literal contains share a class. Both cases of an ASCII letter share one
-// too, so ASCII text need not be folded first.
+// An automaton finds all occurrences of many literals in a text, in one walk over its bytes
+// (Aho–Corasick). All bytes that no literal contains are in one class. Both cases of an ASCII
+// letter are also in one class, so ASCII text need not be folded first.
 //
 // States are numbered by their depth in the trie, and the children of a state are consecutive. A
-// walk spends its time in the shallow states, so they have the next state for every class. The many
-// deep states have a list of children, mostly one, and a suffix state to continue with if no child
-// fits.
+// walk spends most of its time in the shallow states, so these have a table row with the next state
+// for every class. The many deep states only have a list of children, mostly one. If no child fits,
+// the walk continues from the state's suffix.
 type automaton struct {
 	class  [256]uint8
 	shift  uint     // a row of next has 1<<shift entries
@@ -28,7 +28,7 @@ type state struct {
 	literal int32  // the literal that ends here, or none
 	degree  uint8  // number of children
 	class   uint8  // the class that leads here
-	found   bool   // a literal ends here, this one or a suffix
+	found   bool   // a literal ends here: that of this state or of a suffix
 }
 
 // shallow is the greatest depth at which states have rows.
@@ -47,8 +47,8 @@ func newAutomaton(literals []string, posts [][]posting) *automaton {
 	return a
 }
 
-// classify numbers the bytes that occur in literals; 0 stands for all others. UTF-8 never uses 13
-// of the 256 bytes, so there is room.
+// classify numbers the bytes that occur in literals; 0 stands for all other bytes. A byte is enough
+// for the numbers, because UTF-8 never uses 13 of the 256 bytes.
 func (a *automaton) classify(literals []string) int {
 	width := 1
 	for _, s := range literals {
@@ -65,8 +65,8 @@ func (a *automaton) classify(literals []string) int {
 	return width
 }
 
-// build makes the trie level by level and returns the number of shallow states. The literals below
-// a state are adjacent once they are sorted.
+// build makes the trie level by level and returns the number of shallow states. It sorts the
+// literals, so that those below a state are adjacent.
 func (a *automaton) build(literals []string) int {
 	order := make([]int32, len(literals))
 	for i := range order {
@@ -120,7 +120,8 @@ func (a *automaton) kid(n uint32, class uint8) uint32 {
 	return 0
 }
 
-// link sets the suffixes, those of shorter texts first.
+// link sets the suffixes of all states. Those of shorter texts come first, because longer ones
+// depend on them.
 func (a *automaton) link() {
 	for n := range a.states {
 		s := a.states[n]
@@ -142,8 +143,8 @@ func (a *automaton) link() {
 	}
 }
 
-// fill writes the rows of the shallow states. If a state has no child for a class, it uses the next
-// state of its suffix.
+// fill writes the rows of the shallow states. If a state has no child for a class, its row has the
+// next state of its suffix.
 func (a *automaton) fill(rows int) {
 	a.next = make([]uint32, rows<<a.shift)
 	for n := range rows {
@@ -157,7 +158,7 @@ func (a *automaton) fill(rows int) {
 	}
 }
 
-// deep returns the state after a byte of that class, from a state without a row.
+// deep returns the next state for a byte of that class. It is for states without a row.
 func (a *automaton) deep(n uint32, class uint8) uint32 {
 	for int(n)<<a.shift >= len(a.next) {
 		if k := a.kid(n, class); k != 0 {
@@ -181,7 +182,7 @@ func (a *automaton) scan(sc *scratch, field int) {
 	walk(a, sc, f.bit, s)
 }
 
-// walk takes text that is ASCII or folded.
+// walk walks over a text, which must be ASCII or folded.
 func walk[T string | []byte](a *automaton, sc *scratch, f Fields, s T) {
 	n, next, shift := uint32(0), a.next, a.shift
 	for i := range len(s) {
@@ -197,7 +198,7 @@ func walk[T string | []byte](a *automaton, sc *scratch, f Fields, s T) {
 	}
 }
 
-// mark marks the rules of every literal that ends in that state.
+// mark marks the rules of every literal that ends in state n.
 func (a *automaton) mark(sc *scratch, f Fields, n uint32) {
 	for ; n != 0; n = a.states[n].other {
 		if a.states[n].literal == none {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAutomatonIsContains compares the automaton with strings.Contains. It uses few letters, so
-// literals overlap and end in each other.
+// that literals overlap and are suffixes of each other.
 func TestAutomatonIsContains(t *testing.T) {
 	t.Parallel()
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abABäÄ \u212ak")), 0, 8, -1)
@@ -72,8 +72,8 @@ func TestAutomatonOfManyLiterals(t *testing.T) {
 	checkAutomaton(t, nil, "anything")
 }
 
-// TestRequiredLiterals matches texts made from an expression's own pieces: each text that matches
-// contains one of the required literals.
+// TestRequiredLiterals generates texts from the pieces of an expression. Each text that matches
+// must contain one of the required literals.
 func TestRequiredLiterals(t *testing.T) {
 	t.Parallel()
 	piece := rapid.SampledFrom([]string{

@@ -37,8 +37,8 @@ var drafts = sync.OnceValue(func() []engine.Draft {
 	return out
 })
 
-// literals returns n different texts to search for: one to three words in a row that mostly occur
-// in the household, and made-up shops.
+// literals returns n different texts to search for: one to three consecutive words, most of which
+// occur in the household, and made-up shops.
 func literals(r *rand.Rand, n int) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -57,8 +57,8 @@ func literals(r *rand.Rand, n int) []string {
 	return out
 }
 
-// mixed makes rules in the mix that the performance goals assume: 70% contains, 15% regular
-// expressions, 15% amounts, tags and nested conditions.
+// mixed returns rules in the mix that the performance goals assume: 70% contains, 15% regular
+// expressions, and 15% amounts, tags and nested conditions.
 func mixed(t testing.TB, n int) []engine.Rule {
 	t.Helper()
 	r := seeded(9)
@@ -112,7 +112,8 @@ func mixed(t testing.TB, n int) []engine.Rule {
 
 var sizes = []int{200, 5_000, 10_000}
 
-// timed reports processor time beside wall-clock time, which means little on a busy machine.
+// timed reports processor time besides wall-clock time. On a busy machine, wall-clock time says
+// little.
 func timed(b *testing.B, once func(i int)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -149,7 +150,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkMatch finds the rules that match one transaction, each alone.
+// BenchmarkMatch finds the rules that match one transaction. Each rule is evaluated alone.
 func BenchmarkMatch(b *testing.B) {
 	for _, n := range sizes {
 		set, all := engine.Compile(mixed(b, n)), drafts()
@@ -160,8 +161,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkInTurn gets the same result by evaluating each rule in turn, with the text folded once
-// for all. Match does that if a field is unknown.
+// BenchmarkInTurn gets the same result by evaluating each rule in turn, with every text folded only
+// once. Match does that if a field is unknown.
 func BenchmarkInTurn(b *testing.B) {
 	for _, n := range sizes {
 		set, all := engine.Compile(mixed(b, n)), drafts()

@@ -15,8 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// TestGoldenCases runs the files under testdata/cases. A line is a word and JSON. The indented
-// lines below it are the result: the printed form, or each fault with path, code and message.
+// TestGoldenCases runs the files under testdata/cases. A case is a line with a word and JSON. The
+// indented lines below it are the expected result: the printed form, or each fault with path, code
+// and message.
 func TestGoldenCases(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cases/*.txt")
@@ -101,7 +102,7 @@ func play(t *testing.T, word, rest string) []string {
 	return out
 }
 
-// spelledOut returns a need in words.
+// spelledOut returns a need as text.
 func spelledOut(n engine.Need) string {
 	of := make([]string, len(n.Of))
 	for i := range n.Of {
@@ -132,8 +133,8 @@ func spelledOut(n engine.Need) string {
 	return "cents are " + bound(n.Low) + " to " + bound(n.High)
 }
 
-// TestLimits tests limits that are too long for a case file: the largest accepted size, and one
-// more.
+// TestLimits tests limits whose inputs are too long for a case file: the largest accepted size, and
+// one more.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	leaf := `{"field":"name","op":"eq","value":"x"}`
@@ -187,7 +188,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A stored rule with more steps than a new one may have can still be read.
+// A stored rule can be read even if its regular expressions have more steps than a new rule may
+// have.
 func TestStoredSteps(t *testing.T) {
 	t.Parallel()
 	leaf := `{"field":"name","op":"matches","value":"(?:[a-z]?){999}"}`

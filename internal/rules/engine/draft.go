@@ -10,7 +10,7 @@ type Facts struct {
 	Cents                             int64  // the amount; positive is money out
 	Currency                          string // its code
 	Pending                           bool
-	History                           bool // dated before the first day of its account that is reviewed
+	History                           bool // dated before the first day from which its account is reviewed
 }
 
 // A Draft is a transaction as rules see and change it.
@@ -18,7 +18,7 @@ type Draft struct {
 	Facts
 	Category         string   // slug, "" for none
 	Tags             []string // slugs, sorted
-	Counterparty     bool     // one was set before the pass; rules never replace it
+	Counterparty     bool     // one was set before the pass, and rules never replace it
 	HeldCategory     bool     // a person set or cleared it
 	HeldCounterparty bool
 	HeldTags         []string // slugs of tags that a person added or removed

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A Verdict is the result of a condition for a draft. It is Unknown if it depends on a field that
-// is not known (Kleene's logic). So True holds whatever values the unknown fields have.
+// A Verdict is the result of a condition for a draft. It is Unknown if it depends on a field whose
+// value is not known (Kleene's logic). True and False hold for all values of the unknown fields.
 type Verdict int8
 
 // The verdicts, in their order: `and` takes the smallest, `or` the largest, and `not` reverses the
@@ -89,7 +89,7 @@ func (n *node) eval(v *view, known Fields) Verdict {
 	return True
 }
 
-// holds returns the result of the leaf's test before negation.
+// holds returns the result of the leaf's test, before a possible negation.
 func (l *leaf) holds(v *view) bool {
 	switch l.op.test {
 	case testIn:
@@ -107,7 +107,7 @@ func (l *leaf) holds(v *view) bool {
 	}
 }
 
-// is reports whether a folded text is one of the leaf's.
+// is reports whether a folded text is one of the leaf's values.
 func is[T string | []byte](l *leaf, s T) bool {
 	if l.many != nil {
 		_, ok := l.many[string(s)]

@@ -19,7 +19,7 @@ func (f *faults) add(path, code, format string, args ...any) {
 	*f = append(*f, Fault{path, code, fmt.Sprintf(format, args...)})
 }
 
-// at appends a member to a path; the path of the whole may be empty.
+// at appends a member to a path. The path of the whole rule may be empty.
 func at(path, key string) string {
 	if path == "" {
 		return key

@@ -23,11 +23,11 @@ const (
 
 	// AllFields are the known fields of a stored transaction.
 	AllFields = FieldCurrency<<1 - 1
-	// NameFields are the known fields if only a merchant's text is known.
+	// NameFields are the fields that are known if only a merchant's text is given.
 	NameFields = FieldName | FieldMerchantName
 	// WordingFields are the texts that a store can search.
 	WordingFields = NameFields | FieldDetail
-	// LiveFields show what earlier rules of the same pass did.
+	// LiveFields are the fields that show the effects of earlier rules in the same pass.
 	LiveFields = FieldCategory | FieldTags
 )
 
@@ -69,7 +69,8 @@ type field struct {
 // fieldCount is the number of fields.
 const fieldCount = 15
 
-// fields is the table. A field's position is its index everywhere, and the exponent of its bit.
+// fields is the table. A field's position in it is its index everywhere, and also the number of its
+// bit.
 var fields = [fieldCount]field{
 	{"name", FieldName, kindText, func(d *Draft) string { return d.Name }, "the description as the bank wrote it"},
 	{

@@ -12,7 +12,7 @@ import (
 	"coffer/internal/rules/engine"
 )
 
-// corpus adds the lines of the case files that begin with a word.
+// corpus adds those lines of the case files that begin with the word.
 func corpus(f *testing.F, word string) {
 	f.Helper()
 	files, _ := filepath.Glob("testdata/cases/*.txt")
@@ -29,8 +29,8 @@ func corpus(f *testing.F, word string) {
 	}
 }
 
-// FuzzParseTree: any bytes are accepted or rejected with a path, and an accepted tree prints and
-// reads back the same.
+// FuzzParseTree parses any bytes. They are either rejected with a path, or the accepted tree is the
+// same after printing and parsing it.
 func FuzzParseTree(f *testing.F) {
 	corpus(f, "tree")
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -92,7 +92,7 @@ func FuzzParseActions(f *testing.F) {
 	})
 }
 
-// FuzzEvaluate: any tree on any text has the same result in a set and in the model.
+// FuzzEvaluate compares the results of a set and of the model, for any tree and any text.
 func FuzzEvaluate(f *testing.F) {
 	for _, seed := range []uint64{1, 2, 3, 4, 5, 6, 7, 8} {
 		f.Add(seed, "EDEKA 4111", "Straße", "k", "(?i)k|S", int64(1000))
@@ -117,7 +117,7 @@ func FuzzEvaluate(f *testing.F) {
 	})
 }
 
-// with adds a rule unless its condition is rejected.
+// with appends a rule, unless its condition is rejected.
 func with(t *testing.T, set []written, c map[string]any) []written {
 	t.Helper()
 	raw, err := json.Marshal(c)

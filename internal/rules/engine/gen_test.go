@@ -12,8 +12,8 @@ import (
 	"coffer/internal/rules/engine/enginetest"
 )
 
-// Few words in many spellings, so that rules match drafts often. Some letters have surprising folds
-// (K, ſ, İ, ẞ, Σ).
+// A few words in many spellings, so that rules often match drafts. Some letters fold in surprising
+// ways (K, ſ, İ, ẞ, Σ).
 var (
 	modelWords = []string{
 		"EDEKA", "edeka", "Rewe", "REWE", "Bücker", "BÜCKER", "\u212aaffee", "kaffee", "Straße",
@@ -99,7 +99,7 @@ func parsed(t testing.TB, condition any) engine.Tree {
 	return tree
 }
 
-// genSet makes rules in the order of the pipeline.
+// genSet returns random rules in the order of the pipeline.
 func genSet(t testing.TB, r *rand.Rand, n int) []written {
 	t.Helper()
 	set := make([]written, n)
@@ -115,7 +115,8 @@ func genSet(t testing.TB, r *rand.Rand, n int) []written {
 	return set
 }
 
-// shuffled compiles the rules in random order, because their order must not depend on the caller's.
+// shuffled compiles the rules in random order, because the result must not depend on the caller's
+// order.
 func shuffled(r *rand.Rand, set []written) *engine.Set {
 	rules := make([]engine.Rule, len(set))
 	for i, at := range r.Perm(len(set)) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// An atom is a fact about a draft that is cheap to check. Wherever a rule matches, at least one
-// atom of its guard holds.
+// An atom is a condition that is cheap to check. Whenever a rule matches a draft, at least one atom
+// of its guard holds.
 type atom struct {
 	kind      atomKind
 	field     int
@@ -25,17 +25,17 @@ const (
 	atomFlag                    // pending has this value
 )
 
-// A guard holds the atoms of a condition. Without atoms the condition never holds.
+// A guard holds the atoms of a condition. If it has none, the condition never holds.
 type guard struct {
 	atoms []atom
-	cost  int // roughly, how often it lets a transaction through
+	cost  int // a rough estimate of how many transactions it lets through
 }
 
 // maxAtoms limits the size of one rule's index.
 const maxAtoms = 4096
 
-// guard returns the atoms of which one must hold if the node holds, or if it fails when turned. Not
-// every node has a guard.
+// guard returns a guard for the node: whenever the node holds, at least one of its atoms holds. If
+// turned is set, that is so whenever the node fails. Not every node has a guard.
 func (n *node) guard(turned bool) (guard, bool) {
 	if n == nil || n.kind == nodeTrue {
 		return guard{}, turned
@@ -52,8 +52,8 @@ func (n *node) guard(turned bool) (guard, bool) {
 	return n.every(turned)
 }
 
-// every returns the guard of nodes that must all hold: the best of their guards. Bounds of the
-// amount are combined first.
+// every returns the guard of nodes that must all hold: the cheapest of their guards. It first
+// combines bounds of the amount.
 func (n *node) every(turned bool) (guard, bool) {
 	best, found := guard{}, false
 	low, high, spans := int64(math.MinInt64), int64(math.MaxInt64), 0
@@ -84,7 +84,8 @@ func (n *node) every(turned bool) (guard, bool) {
 	return best, found
 }
 
-// either returns the guard of nodes of which one must hold: all their guards together.
+// either returns the guard for the case that one of several nodes must hold: all atoms of their
+// guards.
 func (n *node) either(turned bool) (guard, bool) {
 	var all guard
 	for _, k := range n.kids {
@@ -150,7 +151,7 @@ func (g *guard) span(low, high int64) {
 	g.add(atom{kind: atomSpan, low: low, high: high, sure: true}, cost)
 }
 
-// literal skips the empty text, which every text contains.
+// literal adds a literal to the guard. It ignores the empty text, which every text contains.
 func (g *guard) literal(field int, s string, sure bool) {
 	if s == "" {
 		return

@@ -20,8 +20,8 @@ type member struct {
 	value
 }
 
-// readJSON reads any bytes. The standard library checks that they are JSON, so there is no second
-// check here. Its limit on nesting bounds the recursion.
+// readJSON parses JSON. The standard library checks the syntax, so this package does not check it
+// again. The library's limit on nesting also bounds the recursion here.
 func readJSON(raw []byte) (value, bool) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return value{}, false

@@ -111,7 +111,7 @@ func sameOutcome(a, b engine.Outcome) bool {
 		slices.Equal(a.Comments, b.Comments) && slices.Equal(a.Attempts, b.Attempts)
 }
 
-// checkHeld checks the law that no rule changes a field that a person holds.
+// checkHeld checks that no rule has changed a field that a person holds.
 func checkHeld(t *testing.T, before, after engine.Draft, out engine.Outcome) {
 	t.Helper()
 	if before.HeldCategory && (out.Category != nil || after.Category != before.Category) {
@@ -127,8 +127,8 @@ func checkHeld(t *testing.T, before, after engine.Draft, out engine.Outcome) {
 	}
 }
 
-// TestMatchIsEvalInTurn compares the index with each rule's own evaluation and with the model, also
-// if fields are unknown.
+// TestMatchIsEvalInTurn compares the index with the evaluation of each rule alone and with the
+// model, also with unknown fields.
 func TestMatchIsEvalInTurn(t *testing.T) {
 	t.Parallel()
 	matched := 0
@@ -166,7 +166,7 @@ func TestMatchIsEvalInTurn(t *testing.T) {
 	}
 }
 
-// TestNeedsNeverLoseAMatch checks the law that a need holds for every draft that matches.
+// TestNeedsNeverLoseAMatch checks that a need holds for every draft that matches.
 func TestNeedsNeverLoseAMatch(t *testing.T) {
 	t.Parallel()
 	narrow, ruledOut := 0, 0
@@ -216,7 +216,7 @@ func TestNeedsOfASetNeverLoseAMatch(t *testing.T) {
 	}
 }
 
-// holds evaluates a need as a store does.
+// holds evaluates a need in the way that a store does.
 func holds(t *testing.T, n engine.Need, d *engine.Draft) bool {
 	t.Helper()
 	one := func(m engine.Need) bool { return holds(t, m, d) }
@@ -250,7 +250,7 @@ func holds(t *testing.T, n engine.Need, d *engine.Draft) bool {
 	return false
 }
 
-// TestParsePrint checks the law that parsing a printed tree gives the same tree.
+// TestParsePrint checks that parsing a printed tree returns the same tree.
 func TestParsePrint(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {

@@ -9,15 +9,15 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Limits of the analysis of a regular expression. Beyond them it finds no literals, but it is never
-// wrong.
+// Limits for the analysis of a regular expression. Beyond them the analysis finds no literals, but
+// its result is never wrong.
 const (
 	maxLiterals = 64 // alternatives
-	maxClass    = 12 // runes of a class that are listed one by one
+	maxClass    = 12 // runes of a character class that are listed one by one
 )
 
-// requiredLiterals returns folded texts, or nil. The fold of every text that the expression matches
-// contains at least one of them.
+// requiredLiterals returns folded literals, or nil. Every text that the expression matches contains
+// at least one of them once it is folded.
 func requiredLiterals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -28,8 +28,8 @@ func requiredLiterals(pattern string) []string {
 
 // A wording describes the folded texts that a part of an expression matches.
 type wording struct {
-	exact []string // all of them if they are few, else nil
-	must  []string // each of them contains one of these; nil if nothing is known
+	exact []string // all the texts if there are few, else nil
+	must  []string // each text contains one of these; nil if nothing is known
 }
 
 // required returns the better of must and exact.
@@ -66,7 +66,8 @@ func analyze(re *syntax.Regexp) wording {
 	return wording{}
 }
 
-// concatenated keeps the best run of parts whose texts are known exactly.
+// concatenated returns the wording of consecutive parts. It keeps the best run of parts whose texts
+// are known exactly.
 func concatenated(parts []*syntax.Regexp) wording {
 	var must []string
 	whole, stretch := true, []string{""}
@@ -113,7 +114,7 @@ func alternated(parts []*syntax.Regexp) wording {
 	return out
 }
 
-// spelled lists a small class, folded.
+// spelled lists the runes of a small character class, folded.
 func spelled(ranges []rune) []string {
 	var out []string
 	for i := 0; i < len(ranges); i += 2 {
@@ -157,7 +158,8 @@ func union(a, b []string) []string {
 	return out
 }
 
-// better returns the list that narrows more: by its shortest text, then by its length.
+// better returns the list that narrows a search more: the one whose shortest text is longer, or the
+// one with fewer texts if these are equally long.
 func better(a, b []string) []string {
 	x, y := shortest(a), shortest(b)
 	switch {

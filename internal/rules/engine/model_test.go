@@ -14,11 +14,11 @@ import (
 	"coffer/internal/rules/engine"
 )
 
-// The model defines what a rule means in the plainest way: from the decoded JSON, one leaf at a
-// time, with no index, no folding ahead and no code shared with the engine. It is slow, and meant
-// to be read beside the specification.
+// The model defines what a rule means in the simplest way. It works on the decoded JSON, one leaf
+// at a time, without an index, without folding texts in advance, and without code from the engine.
+// It is slow, and meant to be read together with the specification.
 
-// A verdict is nil if it depends on an unknown field.
+// A verdict is nil if the result depends on an unknown field.
 type verdict = *bool
 
 func modelEval(c map[string]any, d *engine.Draft, known []string) verdict {
@@ -42,8 +42,8 @@ func modelEval(c map[string]any, d *engine.Draft, known []string) verdict {
 	return new(modelLeaf(c["field"].(string), c["op"].(string), c["value"], d))
 }
 
-// modelAll is true if all are true, false if one is false, else unknown. With want false the roles
-// of true and false are swapped, which is `or`.
+// modelAll returns true if all are true, false if one is false, and nil otherwise. If want is
+// false, true and false swap roles, which gives the result of "or".
 func modelAll(list []any, d *engine.Draft, known []string, want bool) verdict {
 	out := new(want)
 	for _, c := range list {
@@ -117,7 +117,7 @@ func modelPattern(s string) *regexp.Regexp {
 	return re
 }
 
-// modelContains compares the part with every substring of s that has as many runes.
+// modelContains compares part with every substring of s that has the same number of runes.
 func modelContains(s, part string) bool {
 	runes, n := []rune(s), utf8.RuneCountInString(part)
 	for i := 0; i+n <= len(runes); i++ {
@@ -128,12 +128,12 @@ func modelContains(s, part string) bool {
 	return false
 }
 
-// modelRun runs the pipeline, one rule after the other.
+// modelRun runs the rules of the pipeline one after the other.
 func modelRun(set []written, d engine.Draft, p engine.Pass) (engine.Draft, engine.Outcome) {
 	var out engine.Outcome
 	start := d
 	d.Tags = slices.Clone(d.Tags)
-	last := map[string]engine.Effect{} // of category, counterparty and each tag
+	last := map[string]engine.Effect{} // the last effect on the category, the counterparty and each tag
 	var attempts []engine.Attempt
 	for i, r := range set {
 		fires := p.Event == engine.Retroactive || r.Trigger == engine.Always ||
@@ -199,7 +199,7 @@ func modelRun(set []written, d engine.Draft, p engine.Pass) (engine.Draft, engin
 	return d, out
 }
 
-// modelDifference fills in the differences at the end.
+// modelDifference adds the differences between the start and the end to the outcome.
 func modelDifference(out *engine.Outcome, start, end engine.Draft, last map[string]engine.Effect) {
 	if e, ok := last["category"]; ok && start.Category != end.Category {
 		out.Category = &e

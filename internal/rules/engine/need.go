@@ -12,17 +12,17 @@ type NeedKind uint8
 const (
 	NeedAny    NeedKind = iota // no restriction: every transaction could match
 	NeedNone                   // nothing can match
-	NeedAnd                    // all of Of
-	NeedOr                     // one of Of
+	NeedAnd                    // every need in Of holds
+	NeedOr                     // at least one need in Of holds
 	NeedText                   // the folded text of Field (name, merchant_name or detail) contains Literal
 	NeedAmount                 // the amount lies between Low and High, in cents, both included
 	NeedOneOf                  // Field (an id, provider, category or iso_currency_code), folded, is one of Values
 	NeedFlag                   // pending is Flag
 )
 
-// A Need holds for every draft that a condition can match, and perhaps for others: a store searches
-// for it first, and the evaluator decides. If it names category, it means the category at the time
-// when the condition is evaluated.
+// A Need is a condition that holds for every draft that a rule's condition can match, and perhaps
+// for other drafts too. A store searches by the need first, and then the evaluator decides. A need
+// for category is about the category when the condition is evaluated.
 type Need struct {
 	Kind      NeedKind
 	Of        []Need
@@ -33,21 +33,22 @@ type Need struct {
 	Flag      bool
 }
 
-// MinLiteral is the least number of bytes in a literal of a Need: a shorter one would not narrow a
-// search by trigrams.
+// MinLiteral is the smallest number of bytes in a literal of a Need. A shorter literal would not
+// narrow a search by trigrams.
 const MinLiteral = 3
 
 // Needs returns a need that holds for every draft that the tree matches.
 func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
 
-// NeedsOf returns a need that holds, before a pass begins, for every draft that a chosen rule
-// matches during the pass. chosen takes the index of a rule. The other rules still run.
+// NeedsOf returns a need for the rules that chosen selects by their index. It holds, before a pass
+// begins, for every draft that one of these rules matches during the pass. The pass still runs the
+// other rules.
 func (s *Set) NeedsOf(chosen func(int) bool) Need {
 	usable := AllFields
 	for i := range s.rules {
 		for _, a := range s.rules[i].Actions {
 			if a.Type == SetCategory {
-				usable &^= FieldCategory // a rule may see another category than the stored one
+				usable &^= FieldCategory // an earlier rule may have changed the stored category
 			}
 		}
 	}
@@ -60,8 +61,8 @@ func (s *Set) NeedsOf(chosen func(int) bool) Need {
 	return either(all)
 }
 
-// needs returns the need of the node, or of its negation if turned, derived from usable fields
-// only.
+// needs returns the need of the node, or of its negation if turned is set. It uses only usable
+// fields.
 func (n *node) needs(turned bool, usable Fields) Need {
 	if n == nil || n.kind == nodeTrue {
 		if turned {
@@ -110,8 +111,8 @@ func (l *leaf) needs(turned bool) Need {
 	return wanted(f.name, requiredLiterals(l.pattern.String()))
 }
 
-// outside returns the need of an amount that is not between the leaf's bounds. "Not a certain
-// amount" has bounds on both sides and does not narrow the search.
+// outside returns the need for amounts outside the leaf's bounds. If both sides are possible, as
+// for "not a certain amount", the need does not narrow the search.
 func (l *leaf) outside() Need {
 	switch {
 	case l.low == math.MinInt64:
@@ -135,8 +136,8 @@ func (l *leaf) oneOf() Need {
 	return Need{}
 }
 
-// wanted returns the need of one of the literals. If one of them is too short to search for, there
-// is no restriction.
+// wanted returns the need that the field contains at least one of the literals. If one of them is
+// too short to search for, the need has no restriction.
 func wanted(field string, literals []string) Need {
 	if shortest(literals) < MinLiteral {
 		return Need{}
@@ -148,7 +149,7 @@ func wanted(field string, literals []string) Need {
 	return either(all)
 }
 
-// either returns the need that one of all holds.
+// either returns the need that at least one of the given needs holds.
 func either(all []Need) Need {
 	out := Need{Kind: NeedOr}
 	for _, n := range all {
@@ -165,7 +166,7 @@ func either(all []Need) Need {
 	return out.plain(NeedNone)
 }
 
-// both returns the need that each of all holds.
+// both returns the need that every given need holds.
 func both(all []Need) Need {
 	out := Need{Kind: NeedAnd}
 	for _, n := range all {
@@ -182,7 +183,7 @@ func both(all []Need) Need {
 	return out.plain(NeedAny)
 }
 
-// plain removes a combinator that combines nothing.
+// plain replaces a combinator with one need by that need, and a combinator without needs by empty.
 func (n Need) plain(empty NeedKind) Need {
 	switch len(n.Of) {
 	case 0:

@@ -17,10 +17,10 @@ const (
 	MaxDepth   = 10   // combinators above a leaf
 	MaxLeaves  = 500  // of a tree; {} counts as one
 	MaxPattern = 1000 // characters of a regular expression
-	MaxValues  = 1000 // of `in`
+	MaxValues  = 1000 // of the operator in
 	MaxText    = 1000 // characters of a text to compare with
 
-	// maxProgram limits the size that a short regular expression can expand to ((…){1000}), and so
+	// maxProgram limits the size to which a short regular expression can expand ((…){1000}), and so
 	// the time of a match.
 	maxProgram = 4000
 
@@ -29,8 +29,8 @@ const (
 	maxPrograms = 20_000
 )
 
-// ParseTree reads a condition and returns all its faults. With a fault the Tree matches nothing.
-// Empty input and null mean {}. The paths of faults begin with path. It is safe on any bytes.
+// ParseTree reads a condition and returns all its faults. If there is a fault, the Tree matches
+// nothing. Empty input and null mean {}. The paths of faults begin with path. Any input is safe.
 func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	return parseTree(path, raw, maxPrograms)
 }
@@ -77,7 +77,7 @@ type parser struct {
 
 const nodeHint = "a comparison {field, op, value}, one of {and: […]}, {or: […]}, {not: {…}}, or {} for everything"
 
-// node reads one node; depth is the number of combinators above it. Its result is valid only if
+// node reads one node. depth is the number of combinators above it. The result is valid only if
 // there are no faults.
 func (p *parser) node(path string, v value, depth int) *node {
 	if v.kind != '{' {
@@ -110,7 +110,7 @@ func (p *parser) node(path string, v value, depth int) *node {
 	return &node{kind: nodeLeaf, leaf: p.leaf(path, given)}
 }
 
-// members returns the members of an object by key; duplicate and unknown ones are faults.
+// members returns the members of an object by key. Duplicate and unknown members are faults.
 func (f *faults) members(path string, v value, known ...string) map[string]value {
 	given := make(map[string]value, len(v.members))
 	for _, m := range v.members {
@@ -270,8 +270,8 @@ func (p *parser) text(path string, v value, l *leaf) (string, bool) {
 	return v.text, true
 }
 
-// storable rejects text that is too long or that no stored text can contain: a rule with it would
-// silently never match, and would contain characters that readers cannot see.
+// storable rejects text that is too long or that no stored text can contain. A rule with such text
+// would silently never match, and the text could contain characters that readers cannot see.
 func (f *faults) storable(path, s string, limit int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > limit:
@@ -327,7 +327,8 @@ func (p *parser) pattern(path string, v value, l *leaf) {
 	l.pattern, l.values = pattern, []string{v.text}
 }
 
-// wrong returns the library's message about a regular expression without the part that it quotes.
+// wrong returns the library's message about a regular expression, without the quoted part of the
+// expression.
 func wrong(err error) string {
 	if e, ok := err.(*syntax.Error); ok { //nolint:errorlint // syntax.Parse wraps nothing
 		return e.Code.String()

@@ -24,7 +24,7 @@ func before(a, b Rule) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.CreatedAt.Compare(b.CreatedAt), a.ID.Compare(b.ID))
 }
 
-// A Pass describes why and how rules run on a transaction.
+// A Pass says why rules run on a transaction, and how.
 type Pass struct {
 	Event           Event
 	OverwriteManual bool // override fields that a person holds
@@ -37,12 +37,12 @@ type Effect struct {
 	Value            string // slug of a category, content of a comment
 	Tag              string // slug
 	Removed          bool   // the tag is removed, not added
-	CounterpartyID   string // one of these two
+	CounterpartyID   string // the new counterparty: either its id or its name
 	CounterpartyName string
 }
 
-// An Outcome is the result of a pass for a transaction: the difference between the draft at its end
-// and at its start.
+// An Outcome is the result of a pass for a transaction: the differences between the draft before
+// and after the pass.
 type Outcome struct {
 	Hits         []int     // rules that matched, in order
 	Category     *Effect   // nil if it did not change
@@ -66,7 +66,7 @@ type Fate string
 // The fates. The last action on a field prevails.
 const (
 	Applied    Fate = "applied"    // it prevailed, and the field changed
-	AlreadySo  Fate = "already_so" // the field had the value and still has it; or a counterparty was already set
+	AlreadySo  Fate = "already_so" // the field had and has the value, or a counterparty was already set
 	Held       Fate = "held"       // a person holds the field
 	Overridden Fate = "overridden" // a later rule prevailed
 )

@@ -7,7 +7,7 @@ import (
 )
 
 // Run applies the pipeline to the draft: each rule sees the changes of earlier ones. Afterwards the
-// draft has the category and tags from the rules. Its other fields are unchanged, and so is the
+// draft has the category and tags from the rules. All other fields stay unchanged, and so does the
 // caller's slice of tags.
 func (s *Set) Run(d *Draft, p Pass) Outcome {
 	sc := s.scratch(d)
@@ -17,7 +17,7 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 	for w := range sc.maybe {
 		ahead, eligible := ^uint64(0), s.eligible(d, w)
 		for {
-			word := sc.maybe[w] & fires[w] & eligible & ahead // read again: a rule may have woken later ones
+			word := sc.maybe[w] & fires[w] & eligible & ahead // read again, because a rule may have woken later ones
 			if word == 0 {
 				break
 			}
@@ -43,7 +43,8 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 // none means that an index refers to no rule.
 const none = -1
 
-// A run takes one transaction through the pipeline. Its slices are reused for the next.
+// A run is the state of one transaction's pass through the pipeline. Its slices are reused for the
+// next transaction.
 type run struct {
 	scratch      *scratch
 	draft        *Draft
@@ -51,7 +52,7 @@ type run struct {
 	rule         int       // the rule whose actions are running
 	wakes        []posting // the rules that wait for the value of the action
 	hits         []int
-	start        string // the category before the pass
+	start        string // the draft has its own slice of tags, no longer the caller's
 	startTags    []string
 	ownTags      bool // the draft's slice is no longer the caller's
 	category     int  // the last rule that set it
@@ -74,7 +75,7 @@ func (r *run) begin(d *Draft, p Pass) {
 	r.hits, r.tags, r.comments, r.attempts = r.hits[:0], r.tags[:0], r.comments[:0], nil
 }
 
-// wake checks later rules again if they wait for a live field to get the value of the action.
+// wake makes later rules run again if they depend on a live field having the value of this action.
 func (r *run) wake(f Fields) {
 	r.scratch.forget(f)
 	for _, p := range r.wakes {
@@ -82,7 +83,7 @@ func (r *run) wake(f Fields) {
 	}
 }
 
-// keep records an action that cannot be done.
+// keep records an action that changes nothing, because the field is held or already has the value.
 func (r *run) keep(field string, a *Action, already bool) {
 	fate := Held
 	if already {
@@ -91,7 +92,7 @@ func (r *run) keep(field string, a *Action, already bool) {
 	r.note(field, a, fate)
 }
 
-// note records an action for the trace. If it has no fate yet, the end of the pass decides it.
+// note records an action for the trace. An action without a fate gets one at the end of the pass.
 func (r *run) note(field string, a *Action, fate Fate) {
 	if r.pass.Trace {
 		r.attempts = append(r.attempts, Attempt{Effect: ruled{r.rule, a}.effect(), Field: field, Fate: fate})
@@ -107,7 +108,7 @@ func (s ruled) effect() Effect {
 	return e
 }
 
-// end compares the draft with its initial state.
+// end returns the differences between the draft and its initial state.
 func (r *run) end() Outcome {
 	var out Outcome
 	if len(r.hits) > 0 {
@@ -138,7 +139,8 @@ func (r *run) end() Outcome {
 	return out
 }
 
-// decide gives every attempt its fate, the last of each field first.
+// decide gives a fate to every attempt without one. It goes backward, because the last attempt for
+// a field prevails.
 func (r *run) decide() {
 	if len(r.attempts) == 0 {
 		return

@@ -8,20 +8,20 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A Set holds rules in the order of the pipeline, compiled so that only those that could match a
-// transaction are evaluated. It is safe for concurrent use. Its results are the same as those of
-// evaluating each rule in turn.
+// A Set holds rules in the order of the pipeline. They are compiled, so that only rules that could
+// match a transaction are evaluated. The results are the same as if every rule were evaluated in
+// turn. A Set is safe for concurrent use.
 type Set struct {
 	rules  []Rule
 	steps  [][]step
 	fires  [events][]uint64 // the rules that take part, by event
 	always []uint64         // rules that must be evaluated for every transaction
-	surely []uint64         // those of them that match every transaction
+	surely []uint64         // rules in always that match every transaction
 	recent []uint64         // rules that do not match history
 
 	scanned  []int // fields whose text the automaton scans
 	literals *automaton
-	looked   []int // fields whose text or tags are looked up as a whole
+	looked   []int // fields whose whole text or tags are looked up
 	keyed    map[key][]posting
 	spans    []span
 	flagged  [2][]posting // by whether the transaction is pending
@@ -36,8 +36,7 @@ type step struct {
 	wakes  []posting // rules that wait for the value that it sets
 }
 
-// A posting refers to a rule that a hit concerns. If it is sure, the hit alone makes the rule
-// match.
+// A posting refers to a rule that may match if an atom holds. If it is sure, the rule matches.
 type posting struct {
 	field Fields
 	rule  int32
@@ -50,7 +49,7 @@ type key struct {
 	text  string
 }
 
-// A span is a rule that waits for an amount between two bounds.
+// A span is a posting for amounts between two bounds.
 type span struct {
 	low, high int64
 	posting
@@ -95,7 +94,8 @@ func Compile(rules []Rule) *Set {
 	return s
 }
 
-// prepare prepares the actions, once it is known which rules wait for which values.
+// prepare prepares the actions of all rules. It must run after all conditions are indexed, because
+// it looks up which rules wait for which values.
 func (s *Set) prepare() {
 	s.steps = make([][]step, len(s.rules))
 	for i := range s.rules {
@@ -119,8 +119,8 @@ func (s *Set) prepare() {
 // Rules returns the rules in the order of the pipeline. Indexes in outcomes refer to it.
 func (s *Set) Rules() []Rule { return s.rules }
 
-// Match appends to into the indexes of the rules that are certainly true of the draft as it is,
-// each evaluated alone: without triggers and without chaining.
+// Match appends to into the indexes of the rules that certainly match the draft as it is. Each rule
+// is evaluated alone, regardless of triggers and without the effects of other rules.
 func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	if !known.Has(AllFields) {
 		return s.inTurn(d, known, into)
@@ -140,7 +140,7 @@ func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	return into
 }
 
-// inTurn is Match without any index: the index is correct only if all fields are known.
+// inTurn is Match without the index, because the index works only if all fields are known.
 func (s *Set) inTurn(d *Draft, known Fields, into []int) []int {
 	var v view
 	v.look(d)
@@ -152,7 +152,7 @@ func (s *Set) inTurn(d *Draft, known Fields, into []int) []int {
 	return into
 }
 
-// eligible returns the rules, in a word of 64, that may match the draft at all.
+// eligible returns, as the bits of one 64-bit word, the rules that may match the draft at all.
 func (s *Set) eligible(d *Draft, word int) uint64 {
 	if d.History {
 		return ^s.recent[word]
@@ -180,7 +180,7 @@ func (sc *scratch) mark(p posting) {
 	}
 }
 
-// find marks the rules that could match the scratch's draft.
+// find marks the rules that could match the draft of the scratch.
 func (s *Set) find(sc *scratch) {
 	copy(sc.maybe, s.always)
 	copy(sc.sure, s.surely)

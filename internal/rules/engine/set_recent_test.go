@@ -7,7 +7,7 @@ import (
 	"coffer/internal/rules/engine"
 )
 
-// A recent rule skips history, with the index and without, and other rules are not affected.
+// A recent rule ignores history, with and without the index. Other rules are not affected.
 func TestRecentRulesPassOverHistory(t *testing.T) {
 	t.Parallel()
 	set := engine.Compile([]engine.Rule{

@@ -43,10 +43,10 @@ type leaf struct {
 	pattern   *regexp.Regexp
 }
 
-// fewKeys is the most values that are compared one by one.
+// fewKeys is the largest number of values that are compared one by one.
 const fewKeys = 8
 
-// setValues sets the leaf's texts, and the keys that are compared instead of them.
+// setValues sets the leaf's values, and the folded keys that are compared instead of them.
 func (l *leaf) setValues(values []string) {
 	l.values, l.keys, l.many = values, make([]string, len(values)), nil
 	for i, v := range values {
@@ -63,12 +63,12 @@ func (l *leaf) setValues(values []string) {
 	}
 }
 
-// MarshalJSON prints the tree in its canonical form: a leaf is field, op, value in this order, an
-// amount has two decimals.
+// MarshalJSON prints the tree in its canonical form: a leaf has field, op and value in this order,
+// and an amount has two decimals.
 func (t Tree) MarshalJSON() ([]byte, error) { return t.root.print(nil), nil }
 
-// UnmarshalJSON reads the output of MarshalJSON. It accepts stored rules from before the limit on
-// all expressions together.
+// UnmarshalJSON reads the output of MarshalJSON. It also accepts rules that were stored before
+// there was a limit on all regular expressions of a tree together.
 func (t *Tree) UnmarshalJSON(raw []byte) error {
 	tree, faults := parseTree("conditions", raw, MaxLeaves*maxProgram)
 	if len(faults) > 0 {
@@ -137,7 +137,7 @@ func (l *leaf) print(b []byte) []byte {
 	return append(b, '}')
 }
 
-// leaves visits every leaf with its path below that of the tree.
+// leaves calls visit for every leaf with its path, relative to the tree.
 func (n *node) leaves(path string, visit func(path string, l *leaf)) {
 	if n == nil {
 		return
@@ -164,8 +164,8 @@ func (k nodeKind) word() string {
 // MatchesAll reports whether the tree holds for every transaction, as {} does.
 func (t Tree) MatchesAll() bool { return t.root.constant() == True }
 
-// constant returns the verdict of a node that does not depend on the draft, and Unknown for any
-// other.
+// constant returns the verdict of a node that does not depend on the draft. For any other node it
+// returns Unknown.
 func (n *node) constant() Verdict { return n.eval(nil, 0) }
 
 // Reads returns the fields that the tree reads.
@@ -196,8 +196,8 @@ func (l *leaf) ref(path string, i int) Ref {
 	return Ref{path, fields[l.field].name, l.values[i]}
 }
 
-// Refs lists the values that the store must look up: accounts, members and categories that are
-// compared for identity. The empty value, which means none, is not among them.
+// Refs lists the values that the store must look up: accounts, members and categories that a leaf
+// compares for equality. The empty value is not included, because it means none.
 func (t Tree) Refs() []Ref {
 	var out []Ref
 	t.root.leaves("", func(path string, l *leaf) {
@@ -210,7 +210,7 @@ func (t Tree) Refs() []Ref {
 	return out
 }
 
-// Resolved returns the same tree with each value of Refs replaced by the result of name.
+// Resolved returns the tree with each value of Refs replaced by the value that name returns.
 func (t Tree) Resolved(name func(Ref) string) Tree { return Tree{t.root.resolved("", name)} }
 
 func (n *node) resolved(path string, name func(Ref) string) *node {

@@ -101,8 +101,8 @@ func TestReadsAndMatchesAll(t *testing.T) {
 	}
 }
 
-// TestUnknown uses the example of the specification: a merchant's text alone does not determine
-// amounts.
+// TestUnknown uses an example from the specification: with only a merchant's text, conditions on
+// amounts are undecided.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	d := engine.Draft{Facts: engine.Facts{Name: "EDEKA", MerchantName: "EDEKA"}}
@@ -181,7 +181,8 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestGoldenReference shows changes of the reference that agents read in review.
+// TestGoldenReference compares the reference with a golden file, so that a review shows changes to
+// what agents read.
 func TestGoldenReference(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/reference.md"
@@ -192,7 +193,7 @@ func TestGoldenReference(t *testing.T) {
 	golden(t, file, string(old), engine.Reference())
 }
 
-// TestReferenceExamples parses every example of the reference, so none can be invalid.
+// TestReferenceExamples parses every example of the reference.
 func TestReferenceExamples(t *testing.T) {
 	t.Parallel()
 	_, examples, _ := strings.Cut(engine.Reference(), "\n## Examples\n")

@@ -12,7 +12,7 @@ const (
 	Always   Trigger = "always"
 )
 
-// triggers is the table of their names, including one old name.
+// triggers is the table of triggers by name, including one old name.
 var triggers = []struct {
 	name    string
 	trigger Trigger
@@ -64,13 +64,13 @@ type Stage struct {
 	Doc      string
 }
 
-// MaxPriority is the last priority; the first is 0.
+// MaxPriority is the highest number of a priority, which runs last. The lowest is 0.
 const MaxPriority = 1000
 
-// DefaultStage is the stage of rules that name none.
+// DefaultStage is the stage of rules that do not name one.
 const DefaultStage = "standard"
 
-// stages are in the order in which their rules run.
+// stages are the stages in the order in which their rules run.
 var stages = []Stage{
 	{"baseline", 0, "broad defaults"},
 	{DefaultStage, 10, "most categorization (the default)"},

@@ -55,7 +55,8 @@ func noMatches(n int) matches {
 	return m
 }
 
-// everyLeaf returns a condition for every field and operator, and random trees up to n.
+// everyLeaf returns a condition for every field and operator, and then random trees until there are
+// n conditions.
 func everyLeaf(r *rand.Rand, v enginetest.Vocabulary, n int) []map[string]any {
 	var out []map[string]any
 	for _, field := range engine.AllFields.Names() {
@@ -69,10 +70,10 @@ func everyLeaf(r *rand.Rand, v enginetest.Vocabulary, n int) []map[string]any {
 	return out
 }
 
-// TestFiveWaysAgree compares sync, preview, match, apply and explain with each rule's own
-// evaluation on the test's own copy of the transactions: 100 rules, each alone, on 1,000
-// transactions. Each rule adds its own tag, which no condition reads, so all of them can run
-// together without affecting each other.
+// TestFiveWaysAgree compares sync, preview, match, apply and explain with the evaluation of each
+// rule on the test's own copy of the transactions. It uses 100 rules and 1,000 transactions. Each
+// rule adds its own tag, which no condition reads. So all rules can run together without affecting
+// each other.
 func TestFiveWaysAgree(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -152,7 +153,7 @@ type agreement struct {
 	sum        int
 }
 
-// noted adds the matches in entries: the tags that rules added.
+// noted adds the matches that the entries of a change show: the tags that rules added.
 func (a *agreement) noted(q pg.Querier, change *id.ID, into matches) {
 	a.Helper()
 	type entry struct {
@@ -172,8 +173,8 @@ func (a *agreement) noted(q pg.Querier, change *id.ID, into matches) {
 	}
 }
 
-// sync passes the transactions as a page, half of them new and half changed, and compares the
-// counted hits with the matches.
+// sync runs the rules on the transactions as one page, half of them new and half changed, and
+// compares the counted hits with the matches.
 func (a *agreement) sync() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))
@@ -288,8 +289,9 @@ func (a *agreement) apply() matches {
 	return out
 }
 
-// applyEach applies each rule alone, so only its own needs decide which transactions are read. One
-// in five also writes: all of them together have written before.
+// applyEach applies each rule alone, so that only its own needs decide which transactions are read.
+// Only every fifth application also writes, because an earlier step has already tested the writes
+// of all rules together.
 func (a *agreement) applyEach() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))

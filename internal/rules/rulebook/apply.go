@@ -96,11 +96,11 @@ func (b *Rulebook) ApplyAsAgent(ctx context.Context, tx pg.Tx, in ApplyAsAgent) 
 	return b.apply(ctx, tx, ApplyRules{RuleIDs: in.RuleIDs, Filter: in.Filter, DryRun: in.DryRun}, !in.Rows)
 }
 
-// An application holds the rules to apply as they were when it was requested. Editing them changes
-// only the next application, so no transaction sees half of an edit.
+// An application holds the rules to apply as they were when it was requested. A later edit of a
+// rule only affects the next application, so no transaction sees half of an edit.
 type application struct {
 	Rules     []frozen       `json:"rules"`
-	Mine      []id.ID        `json:"mine,omitempty"` // of these, the rules whose decisions are written; empty means all
+	Mine      []id.ID        `json:"mine,omitempty"` // of these, those whose decisions are written; empty: all
 	Filter    *ledger.Filter `json:"filter,omitempty"`
 	DryRun    bool           `json:"dry_run,omitempty"`
 	Overwrite bool           `json:"overwrite_manual,omitempty"`
@@ -144,8 +144,8 @@ func (a application) pipeline() (*pipeline, error) {
 	return p, nil
 }
 
-// toApply returns the rules that a caller named, or all enabled rules except the built-in one,
-// which would open every review again.
+// toApply returns the rules that a caller named, or else all enabled rules. It leaves out the
+// built-in rule, which would reopen every review.
 func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]frozen, error) {
 	if len(refs) == 0 {
 		return pg.All[frozen](ctx, q, frozenRows+` and not r.is_system`)
@@ -302,8 +302,8 @@ func (a application) note() journal.Note {
 }
 
 // applyToLocked runs the rules on transactions that a rule matched, and writes the effects. It
-// locks the transactions that would change and reads them again, because someone may have edited
-// them before the lock.
+// locks the transactions that would change and then reads them again, because someone may have
+// edited them before the lock.
 func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.ID, overwrite bool) (int,
 	[]journal.Entry, error,
 ) {
@@ -336,7 +336,7 @@ func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids
 	if err != nil {
 		return 0, nil, err
 	}
-	to, _, err := categories(ctx, tx, verdicts) // a category that was deleted since the application began is not set
+	to, _, err := categories(ctx, tx, verdicts) // leave out categories that were deleted since the application began
 	if err != nil {
 		return 0, nil, err
 	}
@@ -346,30 +346,30 @@ func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids
 
 // A scope selects the transactions of an application, and those of them that a rule could match.
 type scope struct {
-	meant pg.Where // condition of the filter
-	could pg.Where // condition of the filter and of the rules' needs
+	meant pg.Where // the condition of the filter
+	could pg.Where // the conditions of the filter and of the rules' needs
 	reads engine.Fields
 	lens  *ruleview.Lens
 	none  bool
-	size  int // of a batch
+	size  int // the batch size
 	pass  engine.Pass
 }
 
-// manyNeeds is the most conditions for which the needs narrow the query: with more, reading all
-// transactions is cheaper.
+// manyNeeds is the largest number of conditions in needs that narrow the query. With more, reading
+// all transactions is cheaper.
 const manyNeeds = 200
 
 func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
 	return b.scopeFor(ctx, q, p, a, p.set.NeedsOf(p.decides))
 }
 
-// scopeFor is scope for rules with that need.
+// scopeFor is scope for a given need.
 func (b *Rulebook) scopeFor(ctx context.Context, q pg.Querier, p *pipeline, a application, need engine.Need) (*scope,
 	error,
 ) {
-	// Holds determine which of the accompanying rules have an effect, and so what the deciding
-	// rules read. If all rules decide, one match is enough to read the transaction again with its
-	// holds.
+	// If only some rules decide, the lens must read holds here. Holds determine which of the other
+	// rules have an effect, and so what the deciding rules read. If all rules decide, a single
+	// match is enough to read the transaction again with its holds.
 	l, err := ruleview.New(ctx, q, p.reads(), p.mine != nil)
 	if err != nil {
 		return nil, err
@@ -405,7 +405,7 @@ func leaves(n engine.Need) int {
 	return sum
 }
 
-// count returns how many transactions the filter selects, and how many of them must be read.
+// count returns how many transactions the filter selects, and how many of them a rule could match.
 func (s *scope) count(ctx context.Context, q pg.Querier) (meant, could int64, err error) {
 	if s.none {
 		return 0, 0, nil
@@ -418,8 +418,8 @@ func (s *scope) count(ctx context.Context, q pg.Querier) (meant, could int64, er
 	return meant, could, err
 }
 
-// next reads the batch of transactions after one. It returns those that a rule matches, the last
-// one read, and the number read.
+// next reads the batch of transactions after the given one. It returns those that a rule matches,
+// the last one that it read, and the number that it read.
 func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID) (hits []id.ID, last id.ID, n int,
 	err error,
 ) {

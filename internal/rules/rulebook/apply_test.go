@@ -57,8 +57,8 @@ func (w *world) result(j job.Job, into any) {
 	}
 }
 
-// TestRevertOfARunningApplication reverts a running application. The rest of the application
-// becomes another change, and reverting that too reverts everything.
+// TestRevertOfARunningApplication reverts an application while it runs. The rest of the application
+// becomes another change. Reverting that change too reverts everything.
 func TestRevertOfARunningApplication(t *testing.T) {
 	t.Parallel()
 	w := small(t, 3000)
@@ -90,8 +90,8 @@ func TestRevertOfARunningApplication(t *testing.T) {
 	}
 }
 
-// TestRehearsalBeginsAgain stops a server in the middle of a dry run. Another server starts it
-// again and reports no progress twice.
+// TestRehearsalBeginsAgain stops a server during a dry run. Another server starts the dry run again
+// and reports no progress twice.
 func TestRehearsalBeginsAgain(t *testing.T) {
 	t.Parallel()
 	w := small(t, 2000)
@@ -171,8 +171,7 @@ func TestRehearsalIsTheApplication(t *testing.T) {
 	}
 }
 
-// compareEntries compares the announced changes, as far as they are shown, with the written
-// entries.
+// compareEntries compares the changes that a dry run shows with the written entries.
 func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.Applied) {
 	w.Helper()
 	type entry struct {
@@ -231,7 +230,8 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 }
 
 // TestRevertOfALargeApplication reverts a change with many entries while the database has no
-// statistics about them. It must take seconds, and not grow with the square of the entries.
+// statistics about them. It must only take seconds, and the time must not grow with the square of
+// the entries.
 func TestRevertOfALargeApplication(t *testing.T) {
 	t.Parallel()
 	n := 5_000

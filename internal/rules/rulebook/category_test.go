@@ -15,8 +15,8 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// TestNothingPointsAtARetiredCategory retires a category while a record is being assigned to it, in
-// both orders. Afterwards no live record names the retired category.
+// TestNothingPointsAtARetiredCategory retires a category while a record gets this category, in both
+// orders. Afterward no live record may have the retired category.
 func TestNothingPointsAtARetiredCategory(t *testing.T) {
 	t.Parallel()
 	sets := []engine.Action{{Type: engine.SetCategory, CategorySlug: "hobby"}}
@@ -80,7 +80,7 @@ func TestNothingPointsAtARetiredCategory(t *testing.T) {
 				if n := value[int](w, `select count(*)::int from transaction t
 					join category c on c.id = t.category_id
 					where c.slug = 'travel'`); use == "a page is passed" && how == "merged" && n != 5 {
-					t.Errorf("%d of 5 transactions of a page are filed under what took over, retired first %v", n,
+					t.Errorf("%d of 5 transactions of a page have the category that took over, retired first %v", n,
 						retiredFirst)
 				}
 			}
@@ -88,7 +88,7 @@ func TestNothingPointsAtARetiredCategory(t *testing.T) {
 	}
 }
 
-// rivals are two transactions that commit at the same time.
+// rivals run two transactions that commit at the same time.
 type rivals struct {
 	*world
 	name string
@@ -111,8 +111,8 @@ func (r rivals) prepare(rules bool, sets []engine.Action) {
 	}
 }
 
-// race starts the second transaction before the first has committed, and returns an error if a live
-// record names the retired category afterwards. Either may be rejected.
+// race starts the second transaction before the first has committed. Either may be rejected. It
+// returns an error if a live record then has the retired category.
 func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 	r.Helper()
 	done := make(chan error, 1)

@@ -56,15 +56,15 @@ const (
 	conflictSample      = 3
 )
 
-// Conflicts returns the rules that match the same stored transactions as one rule, if all rules ran
-// now, and which of the two prevails. A disabled rule is compared as if it were enabled.
+// Conflicts returns the rules that match the same stored transactions as one rule when all rules
+// run, and which rule prevails. A disabled rule is compared as if it were enabled.
 func (b *Rulebook) Conflicts(ctx context.Context, q pg.Querier, in Ref) (RuleConflicts, error) {
 	this, err := b.Get(ctx, q, in)
 	if err != nil {
 		return RuleConflicts{}, err
 	}
 	out := RuleConflicts{RuleID: this.ID, Conflicts: []RuleConflict{}}
-	if this.IsSystem { // it matches everything and is not applied to stored transactions
+	if this.IsSystem { // it matches everything and is never applied to stored transactions
 		return out, nil
 	}
 	a := application{}
@@ -72,13 +72,13 @@ func (b *Rulebook) Conflicts(ctx context.Context, q pg.Querier, in Ref) (RuleCon
 		return RuleConflicts{}, err
 	}
 	if !slices.ContainsFunc(a.Rules, func(f frozen) bool { return f.ID == this.ID }) {
-		off, err := pg.One[frozen](ctx, q, `
+		disabled, err := pg.One[frozen](ctx, q, `
 			select r.id, r.name, r.priority, r.created_at, r.trigger, r.conditions, r.actions
 			from rule r where r.id = $1`, this.ID)
 		if err != nil {
 			return RuleConflicts{}, pg.Found(err, "rule", lister)
 		}
-		a.Rules = append(a.Rules, off)
+		a.Rules = append(a.Rules, disabled)
 	}
 	p, err := a.pipeline()
 	if err != nil {
@@ -92,15 +92,15 @@ func (b *Rulebook) Conflicts(ctx context.Context, q pg.Querier, in Ref) (RuleCon
 	if err != nil {
 		return RuleConflicts{}, err
 	}
-	l, err := ruleview.New(ctx, q, s.reads, true)
+	lens, err := ruleview.New(ctx, q, s.reads, true)
 	if err != nil {
 		return RuleConflicts{}, err
 	}
-	l.Dated = true
+	lens.Dated = true
 	if s.reads&engine.FieldTags == 0 {
-		l.Without(engine.FieldTags)
+		lens.Without(engine.FieldTags)
 	}
-	if err := l.Read(ctx, q, s.could.SQL(), s.could.Args(), c.look); err != nil {
+	if err := lens.Read(ctx, q, s.could.SQL(), s.could.Args(), c.look); err != nil {
 		return RuleConflicts{}, err
 	}
 	out.Matched, out.Total = c.matched, len(c.others)
@@ -114,14 +114,14 @@ type comparison struct {
 	this     int
 	matched  int64
 	others   map[int]*rival
-	samples  map[id.ID][]id.ID // shown samples by rule
+	samples  map[id.ID][]id.ID // the samples to show, by rule
 }
 
 // A rival holds the counts and samples for another rule.
 type rival struct {
 	matched, contested int64
 	wants              map[contest]int64
-	both, apart        sample // transactions that both match, and those with different values
+	both, apart        sample // transactions that both rules match, and those on which the rules set different values
 }
 
 // A contest holds two values that two rules set on a field.
@@ -155,8 +155,8 @@ func (c *comparison) look(s *ruleview.Stored) error {
 	return nil
 }
 
-// contested records the values that the two rules set on the same fields, and reports whether they
-// differ.
+// contested records the values that the two rules set on the same fields, and reports whether any
+// of them differ.
 func (c *comparison) contested(attempts []engine.Attempt, other int, r *rival) (found bool) {
 	for _, a := range attempts {
 		if a.Rule != c.this {

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// TestConflicts compares the conflicts with the engine's results for each transaction of the test.
+// TestConflicts compares the conflicts with the engine's results for each transaction.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	w := lawWorld(t, 51, 200)

@@ -77,7 +77,7 @@ type newRule struct {
 	index    int
 	id       id.ID
 	priority int
-	lasts    *int64 // seconds until it disables itself
+	lasts    *int64 // seconds until the rule disables itself
 	enabled  bool
 	proposed bool
 }
@@ -125,9 +125,9 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 	return out, b.backfill(ctx, tx, rules, out.Rules)
 }
 
-// AddPayeeRule creates a rule that assigns a counterparty, as part of its caller's change. It
-// returns the rule, its entries, and whether it runs: an agent's rule may have to wait for a
-// person.
+// AddPayeeRule creates a rule that assigns a counterparty, as part of the caller's change. It
+// returns the rule, its entries, and whether the rule is enabled. An agent's rule may have to wait
+// for a person.
 func (b *Rulebook) AddPayeeRule(ctx context.Context, tx pg.Tx, name string, conditions json.RawMessage, into id.ID) (
 	rule id.ID, made []journal.Entry, runs bool, err error,
 ) {
@@ -200,7 +200,7 @@ func (b *Rulebook) sound(ctx context.Context, q pg.Querier, specs []op.Deferred[
 	return fit, nil
 }
 
-// read parses a spec that has the right shape.
+// read parses a spec, whose structure the schema has checked.
 func (n *newRule) read() error {
 	if n.CategorySlug == nil && n.Actions == nil {
 		n.fault("actions", "required", "is required unless category_slug is given")
@@ -231,7 +231,7 @@ func (n *newRule) read() error {
 			"one of them")
 	}
 	if n.ExpiresIn != nil {
-		// The database counts from its own clock, which also ends the rule.
+		// The expiry is calculated by the database's clock, which also decides when the rule ends.
 		n.lasts = new(int64(span(*n.ExpiresIn).Seconds()))
 	}
 	return nil
@@ -239,7 +239,7 @@ func (n *newRule) read() error {
 
 var spanShape = regexp.MustCompile(`^([0-9]+)([mhdw])$`)
 
-// span reads a duration such as 24h, 30d or 1w, whose format the schema has checked.
+// span parses a duration such as 24h, 30d or 1w. The schema has checked the format.
 func span(s string) time.Duration {
 	m := spanShape.FindStringSubmatch(s)
 	n, _ := strconv.Atoi(m[1])

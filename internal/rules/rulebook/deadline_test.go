@@ -9,11 +9,11 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// An expiring context ends after a number of calls of Err. Nothing else shows that it ended, so
-// only code that calls Err notices: rows that have arrived from the database are read without a
-// check of the context.
+// An expiring is a context that ends after a number of calls of Err. Its Done channel does not show
+// that. So only code that calls Err notices the end, as it must while it reads rows that have
+// already arrived from the database.
 type expiring struct {
-	context.Context //nolint:containedctx // it is a context
+	context.Context //nolint:containedctx // the type is itself a context
 	left            atomic.Int64
 }
 
@@ -24,7 +24,8 @@ func (c *expiring) Err() error {
 	return nil
 }
 
-// A preview stops between two rows when its time is up, whether it reads wordings or transactions.
+// A preview stops between two rows when its time is over, whether it reads wordings or
+// transactions.
 func TestPreviewEndsWithItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -74,8 +74,8 @@ const (
 	effectsShown = 50  // for each rule
 )
 
-// Rehearse runs unsaved rules on stored transactions together with the saved ones. The result is
-// that of a dry run of all rules after saving them. It writes nothing.
+// Rehearse runs unsaved rules on stored transactions together with the saved ones, and writes
+// nothing. The result is that of a dry run of all rules after the unsaved ones were saved.
 func (b *Rulebook) Rehearse(ctx context.Context, q pg.Querier, in RehearseRules) (RuleRehearsal, error) {
 	var faults Made
 	drafts, err := b.sound(ctx, q, in.Rules, &faults)
@@ -124,11 +124,11 @@ func (r *rehearsal) play(ctx context.Context, q pg.Querier, b *Rulebook, a appli
 // A rehearsal is a pipeline with drafts among its rules, and the results so far.
 type rehearsal struct {
 	pipeline *pipeline
-	place    []int // index among the drafts of each rule of the pipeline; -1 for a saved one
+	place    []int // for each rule of the pipeline, its index among the drafts; -1 for a saved rule
 	tags     bool  // a draft adds or removes tags
 	out      RuleRehearsal
 	effects  []map[effectKey]int64 // of each draft
-	beside   map[int]int64         // by saved rule: transactions that both it and a draft match
+	beside   map[int]int64         // for each saved rule, the number of transactions that both it and a draft match
 }
 
 // An effectKey identifies a RuleRehearsalEffect.
@@ -146,7 +146,7 @@ func (b *Rulebook) rehearsal(ctx context.Context, q pg.Querier, drafts []*newRul
 	if err != nil {
 		return nil, application{}, err
 	}
-	at := pg.At(time.Now().Add(time.Hour)) // after all saved rules
+	at := pg.At(time.Now().Add(time.Hour)) // later than all saved rules
 	if replace != nil {
 		old, err := get(ctx, q, *replace)
 		if err != nil {
@@ -242,7 +242,7 @@ func (r *rehearsal) note(s *ruleview.Stored, before start, a engine.Attempt) {
 	*rows = insertFirst(*rows, row, newestShown, newerRow)
 }
 
-// prevailing returns the rule that overrode another; nil for other fates.
+// prevailing returns the rule that overrode another, or nil if none did.
 func (r *rehearsal) prevailing(fate engine.Fate, by int) *RulePrevailing {
 	if fate != engine.Overridden {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// fourBuckets holds the attempts of rules by bucket, with rules by name, so that two results can be
-// compared.
+// fourBuckets holds the attempts of rules by bucket. It uses the names of rules, so that two
+// results can be compared.
 type fourBuckets map[string][]string
 
 func (f fourBuckets) add(bucket string, parts ...any) {
@@ -42,7 +42,8 @@ func winner(p *rulebook.RulePrevailing) string {
 }
 
 // TestRehearsalOfDrafts compares the rehearsal of unsaved rules with the dry run of all rules after
-// they are saved, also if they replace a saved one. It checks that the rehearsal wrote nothing.
+// they were saved, also if a draft replaces a saved rule. It checks that the rehearsal wrote
+// nothing.
 func TestRehearsalOfDrafts(t *testing.T) {
 	t.Parallel()
 	w := lawWorld(t, 41, 40)
@@ -124,8 +125,8 @@ func TestRehearsalOfDrafts(t *testing.T) {
 	}
 }
 
-// holdToRehearsal applies rules together with the others, and checks field by field that the writes
-// are those of the rehearsal.
+// holdToRehearsal applies rules together with the others, and checks each written field against the
+// rehearsal.
 func (w *world) holdToRehearsal(in rulebook.ApplyRules, rehearsed rulebook.RuleRehearsal) {
 	w.Helper()
 	var done rulebook.Applied
@@ -190,8 +191,8 @@ func (w *world) compared(dry rulebook.Rehearsal, got rulebook.RuleRehearsal) (wa
 	return want, have
 }
 
-// TestRehearsalShowsTheNewest rehearses a rule that matches every transaction: all are counted, the
-// newest are shown, and the rehearsal ends if its caller leaves.
+// TestRehearsalShowsTheNewest rehearses a rule that matches every transaction. All are counted and
+// the newest are shown. The rehearsal ends if its caller cancels it.
 func TestRehearsalShowsTheNewest(t *testing.T) {
 	t.Parallel()
 	n := 2_000

@@ -36,8 +36,8 @@ type targets struct {
 	made   []journal.Entry // tags that were created again
 }
 
-// categories returns the categories of the verdicts, which stay in use until the transaction ends,
-// and whether one of them is gone.
+// categories returns the categories that the verdicts set, and whether one of them no longer
+// exists. The others stay in use until the transaction ends.
 func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[string]id.ID, gone bool, err error) {
 	var slugs set
 	for _, v := range verdicts {
@@ -50,8 +50,8 @@ func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[st
 	return found, len(found) < len(slugs.list), err
 }
 
-// write writes the verdicts' effects, in a few statements however many there are, and returns the
-// entries for its caller to record. The transactions are locked.
+// write writes the verdicts' effects in a few statements, whatever their number. It returns the
+// entries for its caller to record. The transactions must be locked.
 func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool) ([]journal.Entry, error) {
 	acting := op.Acting(ctx, service)
 	edits, comments, made, err := b.effects(acting, tx, j)
@@ -67,7 +67,7 @@ func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool
 }
 
 // effects returns the edits and comments of the verdicts. It creates the records that they need,
-// and returns the entries for those.
+// and returns the entries for those records.
 func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []ledger.Edit, comments []journal.Draft,
 	made []journal.Entry, err error,
 ) {
@@ -100,7 +100,7 @@ func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []led
 		for _, e := range v.outcome.Tags {
 			u, ok := to.tags[e.Tag]
 			switch {
-			case !ok: // a tag to remove that no longer exists
+			case !ok: // the tag to remove no longer exists
 			case e.Removed:
 				edit(e, journal.FieldTag, nil, &u)
 			default:
@@ -177,7 +177,7 @@ func (s *set) add(v string) {
 	}
 }
 
-// bySlug runs a query that takes slugs and returns ids and slugs.
+// bySlug runs a query that selects ids by slugs, and returns the ids by slug.
 func bySlug(ctx context.Context, tx pg.Tx, sql string, slugs []string) (map[string]id.ID, error) {
 	if len(slugs) == 0 {
 		return map[string]id.ID{}, nil

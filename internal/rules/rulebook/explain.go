@@ -103,8 +103,8 @@ func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.Transact
 	return out, nil
 }
 
-// Categories returns, by slug, the category that the rules would give each transaction if it had
-// none. A transaction that gets no category is left out.
+// Categories returns, by transaction, the slug of the category that the rules would set if the
+// transaction had none. Transactions for which the rules set no category are left out.
 func (b *Rulebook) Categories(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, error) {
 	p, err := b.active(ctx, q)
 	if err != nil {
@@ -132,8 +132,8 @@ func attempt(a engine.Attempt) Attempt {
 	return out
 }
 
-// origins returns the transaction's category, counterparty and tags, each with the last journal
-// entry about it, if the value comes from that entry.
+// origins returns the transaction's category, counterparty and tags. Each has the last journal
+// entry about it, if the current value comes from that entry.
 func origins(ctx context.Context, q pg.Querier, t id.ID) ([]ExplainedField, error) {
 	type origin struct {
 		Field     string   `db:"field"`

@@ -8,10 +8,10 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// Batches sets the size of an application's batches.
+// Batches sets the batch size of applications.
 func (b *Rulebook) Batches(size int) { b.size = size }
 
-// ApplyWithin is Apply, run within tx and not as a job, so a test can roll it back.
+// ApplyWithin is Apply without a job: it runs in tx, so that a test can roll it back.
 func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Applied, error) {
 	rules, err := b.toApply(ctx, tx, in.RuleIDs)
 	if err != nil {
@@ -29,14 +29,14 @@ func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Ap
 	return at.Applied, err
 }
 
-// Kept compiles the enabled rules as q sees them, and returns the pipeline that is kept for others.
+// Kept compiles the enabled rules as q sees them, and returns the cached pipeline.
 func (b *Rulebook) Kept(ctx context.Context, q pg.Querier) (any, error) {
 	_, err := b.active(ctx, q)
 	return b.kept.Load(), err
 }
 
-// Reach returns the transactions that an application of stored rules finds, and how many it reads
-// for that. It writes nothing.
+// Reach returns the transactions that an application of stored rules would find, and how many it
+// reads. It writes nothing.
 func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hits []id.ID, looked int, err error) {
 	rules, err := b.toApply(ctx, q, refs)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hit
 }
 
 // ForgetfulKind is a broken application: a batch commits without its position, so a worker that
-// resumes it begins again. The crash tests must detect it.
+// resumes it starts again from the beginning. The crash tests must detect that.
 func (b *Rulebook) ForgetfulKind() job.Kind {
 	k := b.Kinds()[0]
 	k.Work = func(ctx context.Context, run *job.Run) (any, error) {

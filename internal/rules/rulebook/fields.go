@@ -64,8 +64,8 @@ func bits(names ...string) (set fieldSet) {
 	return set
 }
 
-// MarshalJSON implements json.Marshaler for the chosen fields. If the interface types a field as a
-// plain string, a missing value is the empty string.
+// MarshalJSON implements json.Marshaler for the chosen fields. A missing value of a field that the
+// API declares as a plain string is the empty string.
 func (r Rule) MarshalJSON() ([]byte, error) { return r.print(json.Marshal, false) }
 
 // ShortJSON is MarshalJSON for tools, with short ids, without short_id, and with proposed only if

@@ -129,8 +129,8 @@ func TestHitsAreCountedWithThePage(t *testing.T) {
 	}
 }
 
-// TestRunsSideBySide passes pages of two runs at once: neither waits for the other, and all hits
-// are counted.
+// TestRunsSideBySide runs the rules on pages of two sync runs at the same time. Neither waits for
+// the other, and all hits are counted.
 func TestRunsSideBySide(t *testing.T) {
 	t.Parallel()
 	w := small(t, 20)
@@ -198,8 +198,8 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-// TestExpiryIsExact calls the rules again and again while one expires: it takes part until that
-// moment and not after it, although no job disables it.
+// TestExpiryIsExact calls the rules repeatedly while one of them expires. The rule takes part until
+// that moment and not later, although no job disables it.
 func TestExpiryIsExact(t *testing.T) {
 	t.Parallel()
 	w := small(t, 3)
@@ -236,7 +236,7 @@ func TestExpiryIsExact(t *testing.T) {
 	w.takesNoPart(ids[0], "short")
 }
 
-// takesNoPart checks that no use of rules includes this one.
+// takesNoPart checks that no operation uses this rule.
 func (w *world) takesNoPart(u id.ID, tag string) {
 	w.Helper()
 	w.in(func(tx pg.Tx) error {
@@ -327,8 +327,8 @@ func TestCommentsAreAddedAtSyncOncePerMatch(t *testing.T) {
 	}
 }
 
-// TestCounterpartyIsMadeOnce passes eight pages at once whose rules name a counterparty that does
-// not exist yet, in two spellings.
+// TestCounterpartyIsMadeOnce runs rules on eight pages at the same time. The rules name a
+// counterparty that does not exist yet, in two spellings.
 func TestCounterpartyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := small(t, 80)
@@ -368,7 +368,7 @@ func TestCounterpartyIsMadeOnce(t *testing.T) {
 }
 
 // TestMergedCounterpartyIsFollowed merges a counterparty that rules name. New transactions get the
-// one that it was merged into, and transactions that have a counterparty keep it.
+// counterparty that replaced it. Transactions that have a counterparty keep it.
 func TestMergedCounterpartyIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := small(t, 9)

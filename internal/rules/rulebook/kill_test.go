@@ -24,14 +24,14 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// A server is the configuration of a separate process that works on jobs until it is stopped or
-// killed.
+// A server is the configuration of a separate process. The process works on jobs until it is
+// stopped or killed.
 type server struct {
 	URL       string
-	Forgetful bool // the control
+	Forgetful bool // for the control: run the broken application
 }
 
-// TestMain makes this test binary a server too, so that real processes can be killed.
+// TestMain lets this test binary also run as a server, so that tests can kill real processes.
 func TestMain(m *testing.M) { jobtest.Main(m, serve) }
 
 func serve(ctx context.Context, s server) error {
@@ -49,12 +49,13 @@ func serve(ctx context.Context, s server) error {
 }
 
 const (
-	killHouseholds = 5 // side by side, each with a database, two replicas and an application
+	killHouseholds = 5 // run at the same time, each with a database, two replicas and an application
 	resumeGoal     = 10 * time.Second
 )
 
-// A killPlan sets how often each household's process is killed, and how long its application is.
-// Batches are small, so at a kill some are committed, one is running and many are left.
+// A killPlan sets how often each household's process is killed, and how many transactions its
+// application has. Batches are small. So when a process is killed, some batches are committed, one
+// is running, and many are left.
 type killPlan struct{ rounds, transactions, batch int }
 
 func killing() killPlan {
@@ -76,8 +77,8 @@ type victim struct {
 	resumes []time.Duration
 }
 
-// killed returns a household whose rules show if a transaction is processed twice: the second pass
-// would see the changes of the first.
+// killed returns a household whose rules show whether a transaction was processed twice: a second
+// pass would see the changes of the first.
 func killed(t *testing.T) (url, start string) {
 	t.Helper()
 	w := newWorld(t)
@@ -170,7 +171,7 @@ func (v *victim) until(what string, holds func(jobtest.Hold, *jobtest.Process) b
 	return fmt.Errorf("not in time: %s", what)
 }
 
-// strike sends a signal to the process that owns the job, at a random moment of its work, and waits
+// strike sends a signal to the process that runs the job, at a random moment of its work. It waits
 // for another worker's first batch.
 func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	for len(v.alive) < 2 {
@@ -188,7 +189,7 @@ func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	time.Sleep(rand.N(60 * time.Millisecond)) // a random moment on purpose, without synchronization
+	time.Sleep(rand.N(60 * time.Millisecond)) // a random moment on purpose
 	_, p, err := v.holder()
 	if err != nil || p == nil {
 		return nil, errors.Join(err, errors.New("no process owns the job"))
@@ -199,13 +200,13 @@ func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	}
 	delete(v.alive, p.Process.Pid)
 	if signal == syscall.SIGKILL {
-		_ = p.Wait() // its error is the signal
+		_ = p.Wait() // its error is only the signal
 	}
 	last, _, err := v.holder()
 	if err != nil {
 		return nil, err
 	}
-	if err := v.more(); err != nil { // as its replacement
+	if err := v.more(); err != nil { // start a replacement
 		return nil, err
 	}
 	err = v.until("another worker goes on", func(h jobtest.Hold,
@@ -237,7 +238,7 @@ func (v *victim) ended() (out ending, err error) {
 	return out, err
 }
 
-// faults lists the differences of an interrupted application from an undisturbed one.
+// faults lists the differences between an interrupted and an undisturbed application.
 func (v *victim) faults(got, want ending) []string {
 	var out []string
 	if got.canonical != want.canonical {
@@ -266,11 +267,12 @@ func (v *victim) faults(got, want ending) []string {
 	return out
 }
 
-// TestKilledApplication kills a process thirty times with -9 at a random moment of an application,
-// while another replica is alive. Each application must resume within ten seconds and end as if
-// nothing had happened: the same canonical hash, every transaction processed once, one change,
-// which reverts as a whole. A process that is stopped and resumes after another has taken its job
-// commits nothing. The control, whose batches do not commit their position, must fail.
+// TestKilledApplication kills a process with -9 thirty times, each time at a random moment of an
+// application, while another replica is running. Each application must resume within ten seconds
+// and have the same result as an undisturbed one: the same canonical hash, every transaction
+// processed once, and one change that can be reverted as a whole. A process that is stopped and
+// continues after another one has taken its job must commit nothing. The control, whose batches do
+// not commit their position, must fail.
 func TestKilledApplication(t *testing.T) {
 	t.Parallel()
 	source, start := killed(t)
@@ -320,7 +322,7 @@ func TestKilledApplication(t *testing.T) {
 		resumes = append(resumes, v.resumes...)
 	}
 	slices.Sort(resumes)
-	// The goal is for a machine that does nothing else; this one may do much else.
+	// The goal is for a machine without other work, but this one may be busy.
 	if median, most := resumes[len(resumes)/2], resumes[len(resumes)-1]; median > 2*resumeGoal || most > 6*resumeGoal {
 		t.Errorf("half of the applications were resumed after %v, one after %v only", median, most)
 	}
@@ -348,7 +350,8 @@ func undisturbed(t *testing.T, source string) ending {
 	return out
 }
 
-// wakes stops the process that owns the job, lets another one finish it, and continues the first.
+// wakes stops the process that runs the job, lets another one finish the job, and then continues
+// the first.
 func (v *victim) wakes(want ending) error {
 	stopped, err := v.strike(syscall.SIGSTOP)
 	if stopped != nil {
@@ -381,7 +384,7 @@ func (v *victim) wakes(want ending) error {
 	return nil
 }
 
-// reverts reverts the one change.
+// reverts reverts the application's only change.
 func (v *victim) reverts(start string) {
 	v.t.Helper()
 	w := worldOn(v.t, v.url)

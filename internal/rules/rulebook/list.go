@@ -118,8 +118,8 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 // fill fills the page from the rows. An extra row shows that there are more.
 func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fieldSet, pager pg.Pager) (Rules, error) {
 	size := 0
-	// A caller that asks for the first page of an order without pages gets all rows, because it
-	// cannot get the rest in any other way.
+	// A tool's page ends when it is large enough. That does not apply if the caller chose both an
+	// order and a limit: such an order has only one page, so the caller could not get the rest.
 	bounded := op.SurfaceOf(ctx) == op.Tool && (in.SortBy == nil || !op.Given(ctx, "limit"))
 	for _, stored := range rows[:min(len(rows), in.Limit)] {
 		r, err := stored.rule()
@@ -192,7 +192,8 @@ var searches = map[string]string{
 	"fuzzy":    "lower(term) <% lower(r.name)",
 }
 
-// after narrows to rules that run after the cursor's rule. A deleted rule has no position.
+// after narrows to rules that run after the cursor's rule. If that rule was deleted, the cursor is
+// invalid.
 func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in QueryRules) error {
 	at, err := pager.Decode(in.Cursor, 3)
 	if err != nil {

@@ -34,7 +34,7 @@ func (w *world) names(in rulebook.QueryRules) ([]string, int64) {
 	return out, page.Total
 }
 
-// filed returns a rule that gives every transaction the category home.
+// filed returns a rule that sets the category home on every transaction.
 func filed(name string) ruleSpec {
 	return ruleSpec{
 		Name: name, Conditions: map[string]any{},
@@ -146,8 +146,8 @@ func TestListsOfRules(t *testing.T) {
 	}
 }
 
-// A rule is disabled from the moment of its expiry. Enabling it clears an expiry that has passed,
-// and it cannot be enabled with a time that has passed.
+// A rule is disabled from the moment of its expiry. Enabling it clears an expiry in the past. It
+// cannot be enabled with an expiry in the past.
 func TestExpiryAndEnabling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -211,8 +211,8 @@ func TestRulesAreLimited(t *testing.T) {
 	}
 }
 
-// Rules that only one transaction sees are compiled for it and not kept for others. The control:
-// rules that a transaction reads and that are committed are kept.
+// Rules that only one database transaction sees are compiled for it, but not cached for others. The
+// control: committed rules that a transaction reads are cached.
 func TestRulesOfATransactionAreNotKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -38,8 +38,8 @@ type Matched struct {
 	Rules         []MatchedRule `json:"rules"`
 }
 
-// Match returns the rules that match a stored transaction or a merchant's text. Each is tried
-// alone, regardless of its trigger.
+// Match returns the rules that match a stored transaction or a merchant's text. It evaluates each
+// rule alone, regardless of its trigger.
 func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matched, error) {
 	if (in.TransactionID == nil) == (in.Merchant == nil) {
 		return Matched{}, errs.Field("transaction_id", "conflict", "provide exactly one of transaction_id "+
@@ -101,8 +101,8 @@ func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*ruleview
 	return found, pg.Found(err, "transaction", "{transaction.list} lists them")
 }
 
-// byIndex returns the whole records of some of a pipeline's rules, in its order. Rules that were
-// deleted meanwhile are left out.
+// byIndex returns the full records of some of a pipeline's rules, in the pipeline's order. Rules
+// that were deleted in the meantime are left out.
 func (b *Rulebook) byIndex(ctx context.Context, q pg.Querier, p *pipeline, indexes []int) ([]Rule, error) {
 	all := p.set.Rules()
 	ids, place := make([]id.ID, len(indexes)), make(map[id.ID]int, len(indexes))

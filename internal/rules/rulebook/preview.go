@@ -111,11 +111,11 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t engine.Tree, size
 	return newest.ids(), err
 }
 
-// fewWordings is the most wordings for which the newest transactions are searched wording by
-// wording; with more, day by day.
+// fewWordings is the largest number of wordings for which the newest transactions are searched one
+// wording at a time. With more, they are searched day by day.
 const fewWordings = 500
 
-// worded counts the transactions of wordings that all match.
+// worded counts and lists transactions of wordings that the condition always matches.
 func (b *Rulebook) worded(ctx context.Context, q pg.Querier, sure []int32, size int, out *Preview) ([]id.ID, error) {
 	if len(sure) == 0 {
 		return nil, nil
@@ -167,7 +167,8 @@ func (s *sample) offer(d dated) {
 	s.newest = insertFirst(s.newest, d, s.size, newer)
 }
 
-// insertFirst inserts one into a sorted list after its equals, and keeps the first few.
+// insertFirst inserts one into a sorted list, after all equal elements, and keeps only the first
+// limit elements.
 func insertFirst[T any](list []T, one T, limit int, order func(a, b T) int) []T {
 	at, _ := slices.BinarySearchFunc(list, one, func(a, b T) int { return cmp.Or(order(a, b), -1) })
 	list = slices.Insert(list, at, one)

@@ -12,9 +12,8 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// propose marks new rules of an agent as proposed, if the household wants to decide on them.
-// Planned rules of a run are not marked, because the person who approves the plan decides on its
-// rules.
+// propose marks new rules of an agent as proposed, if the household's settings ask for it. The
+// rules of a run's plan are not marked, because a person decides on them when approving the plan.
 func propose(ctx context.Context, q pg.Querier, rules []*newRule) error {
 	if !op.ActorOf(ctx).Bound() || journal.Rehearsing(ctx) {
 		return nil
@@ -28,8 +27,8 @@ func propose(ctx context.Context, q pg.Querier, rules []*newRule) error {
 	return err
 }
 
-// accepted returns the suggested rules that these entries of an agent would accept. Only a person
-// can accept a rule, also by a revert.
+// accepted returns the suggested rules that an agent would accept with these entries. Only a person
+// can accept a rule, and a revert counts as accepting too.
 func accepted(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
 	if !op.ActorOf(ctx).Bound() {
 		return nil, nil

@@ -25,8 +25,8 @@ type Rehearsal struct {
 	Changed int64           `json:"changed" doc:"Of these, transactions that would change"`
 	Writes  *journal.Writes `json:"writes,omitempty" doc:"Writes the changed transactions need of the caller's limit; absent without one. Created tags and counterparties count extra"`
 	Counts  Counts          `json:"counts" doc:"Totals of the four lists, each limited to the first 200"`
-	// ByRule is for people and models that judge the rules: a rule that matches too much shows in
-	// one line.
+	// ByRule is for people and models that judge the rules. A rule that matches too much is visible
+	// in one line.
 	ByRule     []RuleEffect `json:"by_rule" doc:"Changes by rule, field, before and after: the 100 most common"`
 	Changes    []Rehearsed  `json:"changes" doc:"Fields that would change: the first 200"`
 	AlreadySo  []Rehearsed  `json:"already_so" doc:"Fields that already have the value: the first 200"`
@@ -104,8 +104,8 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		Overridden: []Rehearsed{}, ByRule: []RuleEffect{}, effects: map[ruleEffect]*RuleEffect{},
 	}
 	var after id.ID
-	// An interrupted run has already reported some progress. These transactions are read again, but
-	// not reported again.
+	// If the job was interrupted, it has already reported some progress. It reads these
+	// transactions again, but does not report them again.
 	var reported, seen int64
 	if _, err := run.Position(&reported); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 	return out, b.describe(ctx, out)
 }
 
-// effect counts a change under its rule, field, before and after.
+// effect counts a change by rule, field, and the values before and after.
 func (out *Rehearsal) effect(r Rehearsed) {
 	key := ruleEffect{r.RuleID, r.Field, plain(r.Before), plain(r.After)}
 	e := out.effects[key]
@@ -274,7 +274,7 @@ func rehearsed(p *pipeline, s *ruleview.Stored, before start, a engine.Attempt) 
 	return out
 }
 
-// of returns the value, before the pass, of the field that an attempt is about; "" for none.
+// of returns the value, before the pass, of the field that an attempt is about, or "" for none.
 func (b start) of(s *ruleview.Stored, a engine.Attempt) string {
 	switch a.Field {
 	case engine.AboutCategory:
@@ -291,7 +291,7 @@ func (b start) of(s *ruleview.Stored, a engine.Attempt) string {
 	return ""
 }
 
-// wanted returns the value that an attempt sets; "" for none.
+// wanted returns the value that an attempt sets, or "" for none.
 func wanted(a engine.Attempt) string {
 	if a.Field == engine.AboutTag && a.Removed {
 		return ""
@@ -299,7 +299,7 @@ func wanted(a engine.Attempt) string {
 	return cmp.Or(a.Value, a.Tag, a.CounterpartyName, a.CounterpartyID)
 }
 
-// prose returns a value for a reader, or nil for none.
+// prose returns a value as text for a reader, or nil for none.
 func prose(value string) *text.Untrusted {
 	if value == "" {
 		return nil
@@ -307,7 +307,7 @@ func prose(value string) *text.Untrusted {
 	return new(text.Prose(value, engine.MaxComment))
 }
 
-// put counts a row, and keeps it if it is among the first of its bucket.
+// put counts a row, and stores it if it is among the first of its bucket.
 func (out *Rehearsal) put(r Rehearsed, fate engine.Fate) {
 	count, rows := &out.Counts.Changes, &out.Changes
 	switch fate {
@@ -326,12 +326,12 @@ func (out *Rehearsal) put(r Rehearsed, fate engine.Fate) {
 	}
 }
 
-// atOnce is the most matches for which a new rule is applied within the call that creates it; with
-// more, it is applied by a job.
+// atOnce is the largest number of matches for which the call that creates a rule also applies it.
+// With more, a job applies it.
 const atOnce = 2000
 
-// backfill applies the new rules that ask for it to stored transactions, as one pipeline, because
-// they were written together.
+// backfill applies those new rules to stored transactions that ask for it. It applies them as one
+// pipeline, because they were written together.
 func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, made []MadeRule) error {
 	var chosen []id.ID
 	var answers []*MadeRule
@@ -388,8 +388,8 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 	return err
 }
 
-// tally counts the matches of each rule in the coming pass, in one read, and returns how many
-// transactions at least one rule matches.
+// tally counts the matches of each rule in the coming pass, and returns how many transactions at
+// least one rule matches. It reads the transactions only once.
 func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers []*MadeRule) (total int64, err error) {
 	p, err := a.pipeline()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"coffer/internal/rules/rulebook"
 )
 
-// With review_history from_link, an account's history does not wait for review when it arrives or
-// when the bank changes it, for all callers. Transactions dated on that day or later do. With the
-// default setting, all transactions wait.
+// With review_history from_link, the history of an account does not wait for review, either when it
+// is imported or when the bank changes it. That is the same for all callers. Transactions from the
+// day of the link on do wait. With the default setting, all transactions wait.
 func TestReviewFromTheDayOfTheLink(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []string{"all", "from_link"} {

@@ -85,9 +85,9 @@ func (s subject) Standing(ctx context.Context, q pg.Querier, planned []journal.E
 	return out, err
 }
 
-// fits returns the rules that cannot be restored: those that name a category that no longer exists,
-// and those that an agent would accept. Deleting a category locks the rulebook first, so it waits
-// for this transaction.
+// fits returns the rules that cannot be restored: those with a category that no longer exists, and
+// those that an agent would accept. Deleting a category locks the rulebook first, so a deletion
+// waits for this transaction.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	named := make([][]string, len(entries))
 	var all set
@@ -268,9 +268,9 @@ type row struct {
 	CategorySlug  *string  `db:"category_slug"`
 }
 
-// ruleRows reads rules r, with whether they are enabled at this moment. A rule has at most one
-// set_category; offset 0 keeps PostgreSQL from extracting its slug again for every category that it
-// is compared with.
+// ruleRows selects rules r, and whether they are enabled at this moment. A rule has at most one
+// set_category. "offset 0" keeps PostgreSQL from extracting its slug again for every category with
+// which it is compared.
 const ruleRows = `
 	select r.id, r.short_id, r.name, r.conditions, r.actions, r.trigger, r.priority,
 		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.proposed, r.expires_at,

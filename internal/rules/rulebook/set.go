@@ -16,12 +16,12 @@ import (
 type pipeline struct {
 	set     *engine.Set
 	names   map[id.ID]string
-	mine    map[id.ID]bool // the rules whose decisions count; nil for all
-	version id.ID          // of the rules, if these are all the enabled ones
+	mine    map[id.ID]bool // the rules whose decisions count; nil means all
+	version id.ID          // the version of the rules, if the pipeline has all enabled ones
 }
 
-// decides reports whether the effects of the rule at that index are written. The other rules run
-// with it, because it may read the fields that they set, or be overridden by them.
+// decides reports whether the effects of the rule at index i are written. The other rules run too,
+// because a deciding rule may read the fields that they set, or be overridden by them.
 func (p *pipeline) decides(i int) bool { return p.mine == nil || p.mine[p.set.Rules()[i].ID] }
 
 // own reduces an outcome to the effects of the deciding rules.
@@ -75,8 +75,8 @@ const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.prior
 
 // rule converts the stored rule for the engine.
 func (l loaded) rule() (engine.Rule, error) {
-	// The built-in rule marks new transactions for review, and an account may limit it to recent
-	// ones.
+	// The built-in rule puts new transactions into review. An account can limit it to recent
+	// transactions.
 	r := engine.Rule{
 		ID: l.ID, Priority: l.Priority, CreatedAt: l.CreatedAt.Time(), Trigger: engine.Trigger(l.Trigger),
 		Recent: l.IsSystem,
@@ -113,8 +113,9 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 		Now     pg.Time `db:"now"`
 		Settled bool    `db:"settled"`
 	}
-	// If this transaction wrote the version itself, the version is no older than the transaction.
-	// It may never be committed, so it must not replace the one that all others use.
+	// This transaction may have written the version itself, if the version is not older than the
+	// transaction. Such a version may never be committed, so it must not replace the cached one,
+	// which all other calls use.
 	now, err := pg.One[state](ctx, q, `select version, clock_timestamp() as now, age(xmin) > 0 as settled
 		from rulebook`)
 	if err != nil {
@@ -132,8 +133,8 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 	return c.all, nil
 }
 
-// load reads and compiles the rules together with their version. It is one statement, so both are
-// of the same moment.
+// load reads and compiles the rules together with their version. It uses one statement, so that
+// both are from the same moment.
 func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 	type versioned struct {
 		loaded

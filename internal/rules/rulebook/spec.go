@@ -28,11 +28,11 @@ type content struct {
 type draftRule struct {
 	content
 	faults []errs.Detail
-	short  bool // its set_category was written as category_slug
+	short  bool // set_category was given in the short form, as category_slug
 }
 
-// parse reads conditions and actions as they were written, and collects every fault. A nil part
-// stays unchanged.
+// parse parses conditions and actions as the caller wrote them, and collects all faults. If a part
+// is nil, the rule keeps it.
 func (d *draftRule) parse(conditions Conditions, actions []Action) error {
 	if conditions != nil {
 		raw, err := json.Marshal(conditions)
@@ -73,7 +73,7 @@ func (d *draftRule) missing(field, kind string) {
 	})
 }
 
-// categorize sets the category of the rule's set_category; the other actions stay.
+// categorize sets the category of the rule's set_category action. The other actions stay.
 func (d *draftRule) categorize(slug string) {
 	d.short = true
 	for i := range d.actions {
@@ -104,7 +104,7 @@ const (
 )
 
 // resolve looks up the records that the drafts refer to, and replaces each reference with an id or
-// a slug. A reference without a record is a fault.
+// a slug. A reference to a missing record is a fault.
 func (b *Rulebook) resolve(ctx context.Context, q pg.Querier, drafts []*draftRule) error {
 	n, err := lookUp(ctx, q, drafts)
 	if err != nil {
@@ -265,7 +265,7 @@ func trigger(given string) string {
 	return string(t)
 }
 
-// priority returns the rule's priority: the number wins over the stage.
+// priority returns the rule's priority. If both a number and a stage are given, the number counts.
 func priority(stage *string, number *int) *int {
 	if number != nil || stage == nil {
 		return number

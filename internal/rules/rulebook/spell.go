@@ -27,8 +27,8 @@ func stringOf(values ...string) op.Tree {
 	return t
 }
 
-// Spell describes conditions in the OpenAPI document as a tree. The engine itself validates them,
-// with paths.
+// Spell describes conditions in the OpenAPI document as a tree. The engine itself validates them
+// and reports faults with paths.
 func (Conditions) Spell() []op.Member {
 	self := op.Tree{{Key: "$ref", Value: "#/components/schemas/RuleCondition"}}
 	several := op.Tree{{Key: "type", Value: "array"}, {Key: "items", Value: self}, {Key: "minItems", Value: 1}}

@@ -67,8 +67,8 @@ type RuleCandidateCover struct {
 const payees = "{review.groups} and {transaction.summary} list them"
 
 const (
-	mostWordings    = 1000 // most wordings of a payee that are read
-	leastLetters    = 4    // least letters in the text of a condition
+	mostWordings    = 1000 // the most wordings of a payee that are read
+	leastLetters    = 4    // the fewest letters in the text of a condition
 	candidatesShown = 3
 	candidateShown  = 5 // entries in each list of a candidate
 	candidateSample = 3
@@ -114,8 +114,8 @@ func (b *Rulebook) Suggest(ctx context.Context, q pg.Querier, in SuggestRules) (
 		c.OfPayee = p.covered(leaf)
 		out.Candidates = append(out.Candidates, c)
 	}
-	// A rule that misses some of this payee's transactions, or contradicts people's decisions,
-	// comes after one that does not. Otherwise the order of leaves stays.
+	// Rules that match most transactions of a payee come first, and among those the rules that
+	// contradict the fewest decisions of people. Otherwise the order of leaves stays.
 	slices.SortStableFunc(out.Candidates, func(x, y RuleCandidate) int {
 		return cmp.Or(cmp.Compare(y.OfPayee, x.OfPayee), cmp.Compare(x.Held, y.Held))
 	})
@@ -127,8 +127,8 @@ func (b *Rulebook) Suggest(ctx context.Context, q pg.Querier, in SuggestRules) (
 type payee struct {
 	key     id.Key
 	words   []worded // most frequent first
-	account id.ID    // the account with most of its transactions, or the one that was named
-	others  bool     // some are in other accounts
+	account id.ID    // the account with most transactions of that payee, or the one that the caller named
+	others  bool     // the payee also has transactions in other accounts
 }
 
 // A worded is one of a payee's wordings.
@@ -136,7 +136,7 @@ type worded struct {
 	Name     string `db:"name"`
 	Merchant string `db:"merchant_name"`
 	Count    int64  `db:"count"`
-	Here     int64  `db:"here"` // of these, in the payee's account
+	Here     int64  `db:"here"` // the number of these in the payee's account
 }
 
 func (w worded) shown() text.Untrusted { return text.Name(cmp.Or(w.Merchant, w.Name)) }
@@ -190,8 +190,9 @@ type suggested struct {
 	account          *id.ID // only in this account
 }
 
-// leaves returns the conditions to try: the most common merchant name, the common words of the
-// names, and, if the payee is in several accounts, the first of these limited to one account.
+// leaves returns the conditions to try: the most common merchant name, and the words that all names
+// share. If the payee is in several accounts, it adds the first of these conditions limited to one
+// account.
 func (p payee) leaves() []suggested {
 	var out []suggested
 	if m := p.merchant(); m != "" {
@@ -216,7 +217,7 @@ func (p payee) leaves() []suggested {
 	return out
 }
 
-// merchant returns the merchant name of most transactions, or "".
+// merchant returns the merchant name with the most transactions, or "".
 func (p payee) merchant() string {
 	counts := map[string]int64{}
 	var best string
@@ -290,7 +291,7 @@ func (b *Rulebook) weigh(ctx context.Context, q pg.Querier, s suggested, categor
 		return out, err
 	}
 	n := &newRule{RuleSpec: out.Rule}
-	if category == nil { // any action makes it a rule; only its matches are returned
+	if category == nil { // any action makes it a valid rule; only the matches are used
 		n.Actions = []Action{{Type: "remove_tag", TagSlug: ledger.NeedsReview}}
 	}
 	if err := n.read(); err != nil {
@@ -356,7 +357,7 @@ func or(slug *string) string {
 	return *slug
 }
 
-// covers returns the saved rules that match transactions of the draft, unless they match
+// covers returns the saved rules that match transactions of the draft, except rules that match
 // everything.
 func (r *rehearsal) covers() []RuleCandidateCover {
 	out := []RuleCandidateCover{}
@@ -372,8 +373,8 @@ func (r *rehearsal) covers() []RuleCandidateCover {
 }
 
 // commonRuns returns up to two runs of words that all names contain, longest first, in the spelling
-// of the first name. A run has no digit between its words and enough letters, and neither run is
-// part of the other. Words are letters only, and whole in each name.
+// of the first name. A run has enough letters and no digit between its words, and neither run is
+// part of the other. A word consists of letters only, and must be a whole word in each name.
 func commonRuns(names []string) []string {
 	first := names[0]
 	starts, ends := wordsOf(first)
@@ -388,7 +389,7 @@ func commonRuns(names []string) []string {
 			run := first[starts[i]:ends[j]]
 			if strings.ContainsFunc(run, unicode.IsNumber) ||
 				slices.ContainsFunc(folded, func(name string) bool { return !hasWords(name, text.Fold(run)) }) {
-				break // a longer one occurs in fewer names
+				break // a longer run occurs in fewer names
 			}
 			longest = run
 		}

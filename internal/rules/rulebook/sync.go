@@ -13,17 +13,17 @@ import (
 	"coffer/internal/rules/ruleview"
 )
 
-// A Page holds stored transactions to run the rules over, in the transaction that wrote them.
+// A Page holds stored transactions on which rules run, in the database transaction that wrote them.
 type Page struct {
 	Run     id.ID   // the sync run, under which hits are counted
 	Created []id.ID // transactions that are new
 	Changed []id.ID // transactions that the bank changed
 }
 
-// Merge stores a page of a bank's transactions and runs the rules over it: one pipeline, each
-// transaction once, hits counted. The rules run on new transactions before they are written. It
-// returns the entries of everything that changed, for the change that the page is part of, and the
-// number of hits.
+// Merge stores a page of a bank's transactions and runs the rules on them. All rules run as one
+// pipeline and see each transaction once. New transactions are written only after the rules have
+// run. Merge returns the entries of everything that changed, for the change that the page is part
+// of, and the number of hits.
 func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger.Incoming) (ledger.Merged, int64,
 	error,
 ) {
@@ -31,7 +31,7 @@ func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger
 	var comments []journal.Draft
 	var made []journal.Entry
 	m, err := b.books.MergeJudged(ctx, tx, rows, func(ctx context.Context, tx pg.Tx,
-		newRows []ledger.Fresh,
+		newRows []ledger.NewRow,
 	) (edits []ledger.Edit, err error) {
 		seen, err = b.judge(ctx, tx, func(p *pipeline) (look, error) { return p.lookAhead(ctx, tx, newRows) })
 		if err == nil {
@@ -54,9 +54,9 @@ func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger
 	return m, seen.hits + hits, err
 }
 
-// Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It returns
-// the entries of everything that changed, for the change that the page is part of, and the number
-// of hits.
+// Pass runs the rules on a page. All rules run as one pipeline and see each transaction once. Pass
+// returns the entries of everything that changed, for the change that the page is part of, and the
+// number of hits.
 func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
 	if len(page.Created)+len(page.Changed) == 0 {
 		return nil, 0, nil
@@ -108,7 +108,7 @@ func (b *Rulebook) judge(ctx context.Context, tx pg.Tx, ask func(*pipeline) (loo
 		if j.categories, gone, err = categories(ctx, tx, j.verdicts); err != nil {
 			break
 		}
-		if gone { // it was just merged into another, and the rules were updated
+		if gone { // the category was just merged into another, and the merge updated the rules
 			if p, err = b.active(ctx, tx); err != nil || p.version != j.pipeline.version {
 				continue
 			}
@@ -132,8 +132,8 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 		if len(part.ids) == 0 {
 			continue
 		}
-		// This is not "= any": for a table that has just begun to grow, the planner would scan a
-		// whole index for each id.
+		// With "= any" instead, the planner would scan a whole index for each id in a table that
+		// has just begun to grow.
 		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null and `+journal.Ruled+`
 			order by t.id`, []any{part.ids}, func(s *ruleview.Stored) error {
 			out.note(verdict{s.ID, p.set.Run(&s.Draft, engine.Pass{Event: part.event})})
@@ -146,8 +146,8 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 	return out, nil
 }
 
-// lookAhead runs the rules on transactions as they will be stored.
-func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, newRows []ledger.Fresh) (look, error) {
+// lookAhead runs the rules on transactions in the form in which they will be stored.
+func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, newRows []ledger.NewRow) (look, error) {
 	out := look{counts: make([]int64, len(p.set.Rules()))}
 	l, err := ruleview.New(ctx, tx, p.reads(), true)
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, newRows []ledger.Fre
 	return out, nil
 }
 
-// count adds a page's matches to those of its run.
+// count adds a page's matches to the counts of its sync run.
 func (j judged) count(ctx context.Context, tx pg.Tx, run id.ID) error {
 	if j.hits == 0 {
 		return nil

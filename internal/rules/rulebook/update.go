@@ -114,7 +114,7 @@ func (b *Rulebook) patched(ctx context.Context, tx pg.Tx, r Rule, in PatchRule) 
 	return d, errs.Faults(d.faults)
 }
 
-// expiry reads expires_at: a time, or that it is cleared.
+// expiry parses expires_at. It returns true if the caller gave a time or cleared it.
 func (in PatchRule) expiry() (*time.Time, bool, error) {
 	if in.ExpiresAt == nil {
 		return nil, false, nil
@@ -135,7 +135,7 @@ func (in PatchRule) expiry() (*time.Time, bool, error) {
 	return &t, false, nil
 }
 
-// Delete leaves a tombstone that a revert lifts.
+// Delete leaves a tombstone. A revert restores the rule.
 func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	r, err := b.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -159,9 +159,9 @@ func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, er
 // CategoryUser updates rules when a category is merged into another.
 type CategoryUser struct{}
 
-// Uses implements filing.CategoryUser.
+// Uses implements [category.User].
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, of id.ID) (int64, string, error) {
-	if err := changing(ctx, tx); err != nil { // a rule that is being created counts too
+	if err := changing(ctx, tx); err != nil { // so that a rule that is being created at the same time counts too
 		return 0, "", err
 	}
 	slug, err := pg.Value[string](ctx, tx, `select slug from category where id = $1`, of)
@@ -172,7 +172,7 @@ func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, of id.ID) (int64, string
 	return int64(len(using)), "rules", err
 }
 
-// Move implements filing.CategoryUser.
+// Move implements [category.User].
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	type pair struct {
 		From string `db:"from_slug"`
@@ -220,8 +220,8 @@ type user struct {
 	content
 }
 
-// usersOf returns the live rules that name a category of moves, with the new category in its place.
-// The engine distinguishes a reference from text that merely looks like a slug.
+// usersOf returns the rules that name a category of moves, with the new category in its place. The
+// engine decides what is a reference and what is text that only looks like a slug.
 func usersOf(ctx context.Context, q pg.Querier, moves map[string]string) ([]user, error) {
 	rules, err := every(ctx, q)
 	if err != nil {

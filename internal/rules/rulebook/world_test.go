@@ -48,11 +48,11 @@ type world struct {
 	journal    *journal.Journal
 	words      enginetest.Vocabulary
 	rows       []*seenRow
-	incoming   []ledger.Incoming // as the bank sent them
+	incoming   []ledger.Incoming // in the form in which the bank sent them
 	byID       map[id.ID]int
 }
 
-// parts assembles the service on that database.
+// parts assembles the service on this database.
 func parts(db *pg.DB, log *slog.Logger) *world {
 	w := &world{
 		db: db, categories: category.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
@@ -92,7 +92,7 @@ func (w *world) in(f func(tx pg.Tx) error) {
 	}
 }
 
-// tried runs f in a transaction that is rolled back.
+// tried runs f in a transaction and rolls it back.
 func (w *world) tried(f func(tx pg.Tx) error) {
 	w.Helper()
 	tx, err := w.db.Begin(w.ctx)
@@ -131,7 +131,7 @@ func (w *world) canonical(q pg.Querier) string {
 	return s
 }
 
-// A seenRow is a stored transaction as the test knows it, without the code under test.
+// A seenRow is a stored transaction that the test reads without the code under test.
 type seenRow struct {
 	id       id.ID
 	draft    engine.Draft
@@ -152,8 +152,8 @@ func (w *world) quiet() {
 	w.exec(newVersion)
 }
 
-// Words in spellings with surprising folds (Kelvin, long s, İ, ß, combining marks), and text that
-// SQL could treat as a pattern or a quote.
+// Words with letters that fold in surprising ways (Kelvin, long s, İ, ß, combining marks), and
+// texts that SQL could mistake for a pattern or a quote.
 var (
 	hardWords = []string{
 		"EDEKA", "Rewe", "Bücker", "Straße", "edeka", "BÜCKER", "Bu\u0308cker", "\u212aaffee", "kaffee", "STRAẞE",
@@ -173,8 +173,8 @@ var (
 	}
 )
 
-// fill gives the world accounts and n transactions, some of them with a household's texts, in every
-// state that rules can meet.
+// fill adds accounts and n transactions in every state that rules can encounter. Some have texts of
+// a generated household.
 func (w *world) fill(r *rand.Rand, n int) {
 	w.Helper()
 	holders := w.holders()
@@ -256,8 +256,8 @@ type owned struct {
 	facts engine.Facts
 }
 
-// holders creates accounts of every sort: with an owner, with a connection's member, with both,
-// with neither; some are renamed.
+// holders creates accounts of every kind: with an owner, with a connection's member, with both, and
+// with neither. Some are renamed.
 func (w *world) holders() []owned {
 	w.Helper()
 	a := auth.New(w.db)
@@ -310,8 +310,8 @@ func (w *world) holders() []owned {
 	return out
 }
 
-// decide sets categories, tags and counterparties as people, agents, rules and banks would have
-// done, including holds.
+// decide sets categories, tags and counterparties in the name of people, agents, rules and banks,
+// including held ones.
 func (w *world) decide(r *rand.Rand) {
 	w.Helper()
 	var ids, tagged []id.ID
@@ -330,7 +330,7 @@ func (w *world) decide(r *rand.Rand) {
 			otherBy, other = source(), new("Corner")
 			row.bound, d.Counterparty, d.HeldCounterparty = *other, true, *otherBy == "user"
 		case 1:
-			otherBy, d.HeldCounterparty = new("user"), true // a person unlinked it
+			otherBy, d.HeldCounterparty = new("user"), true // a person removed it
 		}
 		ids, categories, sources, others, otherSources = append(ids, row.id), append(categories,
 			category), append(sources, by), append(others, other), append(otherSources, otherBy)

@@ -13,20 +13,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// manyWordings is beyond how many wordings a search no longer goes through them: it reads the text
-// with each transaction instead.
+// manyWordings is the largest number of wordings that a search lists. If there are more, it reads
+// the text with each transaction instead.
 const manyWordings = 200_000
 
-// Wordings are the bank texts that can belong to a match: every transaction of a sure one matches,
-// and for the others the rest of the condition decides.
+// Wordings are the bank texts that a match can have. Every transaction with a wording in Sure
+// matches. For a wording in Maybe, the rest of the condition decides.
 type Wordings struct {
 	Sure, Maybe []int32
-	All         bool // they say nothing
+	All         bool // the wordings do not narrow the search
 }
 
-// Words asks the evaluator about every text that banks wrote, some thousand of them behind a
-// million transactions, with all other fields unknown. The database leaves out those that lack what
-// the condition needs.
+// Words evaluates the condition for every distinct bank text, with all other fields unknown. A
+// million transactions have a few thousand texts. The database leaves out texts that the condition
+// rules out.
 func Words(ctx context.Context, q pg.Querier, t engine.Tree) (Wordings, error) {
 	if t.Reads()&engine.WordingFields == 0 {
 		return Wordings{All: true}, nil
@@ -45,7 +45,7 @@ func Words(ctx context.Context, q pg.Querier, t engine.Tree) (Wordings, error) {
 	var number int32
 	var d engine.Draft
 	_, err = pgx.ForEachRow(rows, []any{&number, &d.Name, &d.MerchantName, &d.Detail}, func() error {
-		if err := ctx.Err(); err != nil { // rows that have arrived already are read without a look at it
+		if err := ctx.Err(); err != nil { // because reading the rows that have already arrived does not check ctx
 			return err
 		}
 		switch t.Eval(&d, engine.WordingFields) {
@@ -60,7 +60,7 @@ func Words(ctx context.Context, q pg.Querier, t engine.Tree) (Wordings, error) {
 	return out, err
 }
 
-// The fields of needs that are looked for among values.
+// The fields of needs that have a list of values.
 const (
 	accountID = "account_id"
 	userID    = "user_id"
@@ -68,8 +68,8 @@ const (
 	currency  = "iso_currency_code"
 )
 
-// Narrow adds to a filter of transactions t the conditions of a need on their own columns and, with
-// worded, on their wording. The evaluator checks everything else.
+// Narrow adds the conditions of a need to a filter of transactions t. It uses the transactions' own
+// columns and, if worded is set, their wordings. The evaluator checks everything else.
 func (l *Lens) Narrow(w *pg.Where, n engine.Need, worded bool) {
 	if n.Kind == engine.NeedAny {
 		return
@@ -108,11 +108,11 @@ func texts(n engine.Need) engine.Need {
 	return engine.Need{}
 }
 
-// A condition is SQL in the making, with $? for each argument.
+// A condition is SQL that is being written, with $? for each argument.
 type condition struct {
 	sql    strings.Builder
 	args   []any
-	worded bool // what a need says about the wording is asked, too
+	worded bool // also write what a need requires of the wording
 }
 
 func (c *condition) add(part string, args ...any) {
@@ -120,7 +120,7 @@ func (c *condition) add(part string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// join writes the parts of a need, each by one.
+// join writes the parts of a need in parentheses, and calls one for each.
 func (c *condition) join(n engine.Need, one func(engine.Need)) {
 	word := " and "
 	if n.Kind == engine.NeedOr {
@@ -136,8 +136,8 @@ func (c *condition) join(n engine.Need, one func(engine.Need)) {
 	c.add(")")
 }
 
-// text writes a need about the wording as a condition on descriptor d. All texts stand in one
-// column, folded as the engine folds.
+// text writes a need about the wording as a condition on descriptor d. One column has all texts,
+// folded in the same way as by the engine.
 func (c *condition) text(n engine.Need) {
 	switch n.Kind {
 	case engine.NeedAnd, engine.NeedOr:
@@ -151,8 +151,8 @@ func (c *condition) text(n engine.Need) {
 	}
 }
 
-// transaction writes a need as a condition on transaction t, as far as its own columns allow; other
-// parts count as true.
+// transaction writes a need as a condition on the columns of transaction t. Parts of the need that
+// these columns cannot check count as true.
 func (c *condition) transaction(n engine.Need, l *Lens) {
 	switch n.Kind {
 	case engine.NeedAnd, engine.NeedOr:
@@ -180,7 +180,7 @@ func (c *condition) transaction(n engine.Need, l *Lens) {
 	}
 }
 
-// bound writes one side of a range; beyond what a column holds there is none.
+// bound writes one end of a range. An end outside the range of the column needs no condition.
 func (c *condition) bound(part string, cents int64) {
 	if a, err := money.FromCents(cents); err == nil && cents != math.MinInt64 && cents != math.MaxInt64 {
 		c.add(part, a)
@@ -189,8 +189,8 @@ func (c *condition) bound(part string, cents int64) {
 	c.add("true")
 }
 
-// oneOf writes membership of the currency and of what follows from the account or the category.
-// Values that name nothing match nothing.
+// oneOf writes the condition for a list of currencies, categories, or values that depend on the
+// account. Values without a record match nothing.
 func (c *condition) oneOf(n engine.Need, l *Lens) {
 	wanted := map[string]bool{}
 	for _, v := range n.Values {

@@ -18,7 +18,7 @@ func tree(t *testing.T, raw string) engine.Tree {
 	return got
 }
 
-// The need of a condition becomes a filter of the transactions' own columns.
+// The need of a condition becomes conditions on the transactions' own columns.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	account, food := id.New(), id.New()
@@ -86,7 +86,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// texts keeps of a need what it says about the wording, and nothing that would lose a match.
+// texts reduces a need to the part about the wording, and never loses a match by that.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	const shop, dear = `{"field":"name","op":"contains","value":"shop"}`, `{"field":"amount","op":"gt","value":9}`
@@ -94,7 +94,7 @@ func TestTexts(t *testing.T) {
 		shop:                                  engine.NeedText,
 		dear:                                  engine.NeedAny,
 		`{"and":[` + shop + `,` + dear + `]}`: engine.NeedAnd,
-		`{"or":[` + shop + `,` + dear + `]}`:  engine.NeedAny, // a dear one need not be a shop's
+		`{"or":[` + shop + `,` + dear + `]}`:  engine.NeedAny, // an expensive transaction may have any name
 		`{"or":[` + shop + `,` + shop + `]}`:  engine.NeedOr,
 		`{"not":` + shop + `}`:                engine.NeedAny,
 		`{"and":[` + dear + `,` + dear + `]}`: engine.NeedAny,
@@ -105,7 +105,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// complete fills in what follows from the account, the category and the tags.
+// complete fills in the fields that follow from the account, the category and the tags.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	account, robin, food := id.New(), id.New(), id.New()
@@ -128,7 +128,7 @@ func TestComplete(t *testing.T) {
 	}
 	kept := s.Clone()
 	if l.complete(&s, id.New(), nil, nil); s.Draft.UserName != "" || s.Draft.Category != "" || len(s.Draft.Tags) != 0 {
-		t.Errorf("the next one has something of the one before: %+v", s.Draft)
+		t.Errorf("the next draft has values of the one before: %+v", s.Draft)
 	}
 	if fmt.Sprint(kept.Draft.Tags) != "[trip work]" {
 		t.Errorf("the copy became %v", kept.Draft.Tags)

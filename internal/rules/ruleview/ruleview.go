@@ -1,6 +1,6 @@
-// Package ruleview reads stored transactions as the rule engine sees them: as drafts, and no more
-// of them than conditions can match. It writes nothing and decides nothing, and it must not know
-// stored rules.
+// Package ruleview reads stored transactions as drafts, in which the rule engine sees them. It
+// reads only those that conditions can match. It writes nothing and decides nothing, and it must
+// not know stored rules.
 package ruleview
 
 import (
@@ -15,27 +15,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Stored is a transaction as the rules see it, with what stands behind the words.
+// A Stored is a transaction as rules see it, with the ids and dates that a draft does not have.
 type Stored struct {
 	ID           id.ID
-	Date         pg.Date // with Dated
+	Date         pg.Date // only if Dated is set
 	Draft        engine.Draft
 	Counterparty *id.ID
 	manual       bool // it was entered by hand
 }
 
-// A Lens reads transactions as drafts. Small tables (accounts, categories) are read once and joined
-// here; a Lens is valid for the transaction or statement that it was made for.
+// A Lens reads transactions as drafts. It reads small tables (accounts, categories) only once and
+// joins them itself, so it is valid only for the database transaction or statement that it was made
+// for.
 type Lens struct {
-	fields     engine.Fields // which are read; the others stay empty
-	Dated      bool          // also the day
-	full       bool          // also what only matters once a rule has matched: holds, the counterparty
+	fields     engine.Fields // the fields to read; the others stay empty
+	Dated      bool          // also read the day
+	full       bool          // also read what matters only after a rule has matched: holds and the counterparty
 	accounts   map[id.ID]holder
 	categories map[id.ID]string
-	reviewed   map[id.ID]pg.Date // the day from which an account is reviewed, of those that have one
+	reviewed   map[id.ID]pg.Date // the first day that is reviewed, for accounts that have one
 }
 
-// A holder is what a transaction has from its account.
+// A holder holds the values that a transaction has from its account.
 type holder struct {
 	ID       id.ID   `db:"id"`
 	Name     string  `db:"name"`
@@ -57,7 +58,8 @@ type slugged struct {
 const accountFields = engine.FieldProvider | engine.FieldAccountID | engine.FieldAccountName |
 	engine.FieldUserID | engine.FieldUserName
 
-// New makes a Lens for those fields, with full also for all that rules can change and who holds it.
+// New returns a Lens for those fields. If full is set, it also reads everything that rules can
+// change, and whether a person holds it.
 func New(ctx context.Context, q pg.Querier, fields engine.Fields, full bool) (*Lens, error) {
 	l := &Lens{fields: fields, full: full, accounts: map[id.ID]holder{}, categories: map[id.ID]string{}}
 	if full {
@@ -98,7 +100,8 @@ func New(ctx context.Context, q pg.Querier, fields engine.Fields, full bool) (*L
 	return l, nil
 }
 
-// Without leaves out fields that New chose and the caller does not need: tags cost most.
+// Without leaves out fields that New included and the caller does not need. Tags are the most
+// expensive.
 func (l *Lens) Without(fields engine.Fields) { l.fields &^= fields }
 
 // columns returns the columns of transaction t and its descriptor d that the Lens needs.
@@ -140,16 +143,16 @@ func (l *Lens) columns() string {
 
 func (l *Lens) wording() bool { return l.fields&engine.WordingFields != 0 }
 
-// tagStates are a transaction's live tags: + or - for on or taken off, ! where a person did it, and
-// the slug. The offset keeps the planner from beginning with the tags: where it knows little of a
-// young table, it would look for every tag there is on every transaction.
+// tagStates lists the states of a transaction's tags that are not deleted: + or - for set or
+// removed, then ! if a person did it, then the slug. The offset keeps PostgreSQL from starting with
+// the tags. With few statistics of a new table, it would look up every tag for every transaction.
 const tagStates = `array(
 	select case when tt.present then '+' else '-' end || case when tt.source = 'user' then '!' else ' ' end || g.slug
 	from (select tag_id, present, source from transaction_tag where transaction_id = t.id offset 0) tt
 		join tag g on g.id = tt.tag_id and g.deleted_at is null order by g.slug collate "C")`
 
-// Read streams the transactions t of a clause ("where … order by …") through each. Its argument is
-// reused for the next.
+// Read calls each for every transaction t of a clause ("where … order by …"). It reuses the
+// argument of each for the next transaction.
 func (l *Lens) Read(ctx context.Context, q pg.Querier, clause string, args []any, each func(*Stored) error) error {
 	from := "transaction t"
 	if l.wording() {
@@ -169,7 +172,7 @@ func (l *Lens) Read(ctx context.Context, q pg.Querier, clause string, args []any
 		places = append(places, &account, &day)
 	}
 	_, err = pgx.ForEachRow(rows, places, func() error {
-		if err := ctx.Err(); err != nil { // rows that have arrived already are read without a look at it
+		if err := ctx.Err(); err != nil { // because reading the rows that have already arrived does not check ctx
 			return err
 		}
 		l.complete(&s, account, filed, tags)
@@ -213,7 +216,7 @@ func (l *Lens) places(s *Stored, account *id.ID, filed **id.ID, tags *[]string) 
 	return places
 }
 
-// complete fills in what follows from the columns.
+// complete fills in the fields that follow from the columns.
 func (l *Lens) complete(s *Stored, account id.ID, filed *id.ID, tags []string) {
 	d := &s.Draft
 	if l.fields&accountFields != 0 {
@@ -243,8 +246,8 @@ func (l *Lens) complete(s *Stored, account id.ID, filed *id.ID, tags []string) {
 	d.Counterparty = s.Counterparty != nil
 }
 
-// Draft is a transaction with those facts of its own that nobody has seen yet, on that account and
-// filed there. The facts of its account are filled in.
+// Draft returns the draft of a transaction that is not stored yet, from its own facts, its account,
+// its category (filed) and its day. The facts of the account are filled in.
 func (l *Lens) Draft(facts engine.Facts, account id.ID, filed *id.ID, day pg.Date) *engine.Draft {
 	s := Stored{Draft: engine.Draft{Facts: facts}}
 	l.complete(&s, account, filed, nil)
@@ -252,13 +255,13 @@ func (l *Lens) Draft(facts engine.Facts, account id.ID, filed *id.ID, day pg.Dat
 	return &s.Draft
 }
 
-// history reports whether a day is before the one from which the account is reviewed.
+// history reports whether a day is before the first one that is reviewed in the account.
 func (l *Lens) history(account id.ID, day pg.Date) bool {
 	from, ok := l.reviewed[account]
 	return ok && day.Time().Before(from.Time())
 }
 
-// Clone is a copy that outlives the next row.
+// Clone returns a copy that stays valid when Read reads the next transaction.
 func (s *Stored) Clone() *Stored {
 	c := *s
 	c.Draft.Tags, c.Draft.HeldTags = slices.Clone(s.Draft.Tags), slices.Clone(s.Draft.HeldTags)

@@ -185,7 +185,7 @@ func TestSandboxCalls(t *testing.T) {
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r }))
 	t.Cleanup(hook.Close)
 	token, book := item(t, sim, hook.URL)
-	// Nothing is sent about transactions before the first sync.
+	// Before the first sync, no webhooks about transactions are sent.
 	if err := sim.Fire(t.Context(), book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", nil); err != nil ||
 		len(got) != 0 {
 		t.Errorf("%d webhooks before the first sync, %v", len(got), err)

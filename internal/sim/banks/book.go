@@ -13,8 +13,8 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// An Account is an account at the bank. Balances have the sign of both providers: debt on a card is
-// positive.
+// An Account is an account at the bank. Balances have the sign of Plaid and Teller: debt on a card
+// is positive.
 type Account struct {
 	ID           string
 	Name         text.Untrusted
@@ -33,11 +33,11 @@ type Account struct {
 type Row struct {
 	ID         string
 	AccountID  string
-	PendingID  string // the row that this one replaced when it was posted
+	PendingID  string // the id of the pending row that this row replaced
 	Date       time.Time
 	Authorized time.Time    // zero if unknown
 	Time       time.Time    // zero if unknown
-	Amount     money.Amount // positive is money out; each server turns it to its provider's sign
+	Amount     money.Amount // positive is money out; each server converts it to its provider's sign
 	Currency   money.Currency
 	Name       text.Untrusted
 	Merchant   text.Untrusted
@@ -46,7 +46,7 @@ type Row struct {
 	Detailed   text.Untrusted
 	Channel    string
 	Pending    bool
-	Raw        json.RawMessage // sent in place of the row, if there is any
+	Raw        json.RawMessage // sent in place of the row, if set
 }
 
 // A Book is the bank's data for one connection. Its methods may be called while a server reads it.
@@ -58,21 +58,21 @@ type Book struct {
 	accounts []Account
 	rows     map[string]*kept
 	log      []change // every change, oldest first
-	later    []Row    // history that the provider has not fetched yet
+	later    []Row    // rows that the provider has not fetched yet
 	seq      int
 	made     int
 	makeID   func(n int) string
-	trouble  string // the error code with which every read fails, "" for none
+	trouble  string // the error code with which every read fails; "" for none
 	listing  map[string][]Row
 	listed   int // the seq of listing
 }
 
 type kept struct {
 	row   Row
-	first int // when it was first there
+	first int // when it was first added
 	born  int // when it was last added
 	moved int // when it last changed
-	died  int // when it was removed; 0 while it is there
+	died  int // when it was removed; 0 if it was not
 }
 
 type change struct {
@@ -80,7 +80,7 @@ type change struct {
 	id  string
 }
 
-// newBook takes a household's connection through that provider.
+// newBook returns the book of a household's connection through that provider.
 func newBook(o household.Options, provider string, makeID func(id string, n int) string) *Book {
 	b := &Book{rows: make(map[string]*kept), provider: provider}
 	b.makeID = func(n int) string { return makeID(b.id, n) }
@@ -88,8 +88,8 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 	return b
 }
 
-// Reach adds what has happened at the bank since: the rows of the same household at a later end
-// that are not there yet, and its balances then.
+// Reach moves the book on to a later end of the same household: it adds the rows that are missing,
+// and sets the balances.
 func (b *Book) Reach(o household.Options) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,8 +152,8 @@ func (b *Book) SetAccount(id string, edit func(*Account)) {
 	}
 }
 
-// Rows returns the truth: every row that the provider would deliver now to a client that has
-// nothing, by account, day and id.
+// Rows returns every row that the provider would deliver now to a client without any rows, by
+// account, day and id.
 func (b *Book) Rows() []Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +203,7 @@ func (b *Book) newID() string {
 	return b.makeID(b.made)
 }
 
-// Change edits a row in place. It panics if there is none, because then the test is wrong.
+// Change edits a row in place. It panics if there is no such row, because then the test is wrong.
 func (b *Book) Change(id string, edit func(*Row)) Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -226,8 +226,8 @@ func (b *Book) drop(id string) {
 	b.log = append(b.log, change{b.seq, id})
 }
 
-// Post turns a pending row into a posted one under a new id, edited if edit is not nil. Teller
-// mostly keeps ids: there [Book.Change] posts a row.
+// Post turns a pending row into a posted one with a new id. If edit is not nil, it edits the row.
+// Teller usually keeps ids: there, use [Book.Change] to post a row.
 func (b *Book) Post(id string, edit func(*Row)) Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,7 +240,7 @@ func (b *Book) Post(id string, edit func(*Row)) Row {
 	return b.put(r)
 }
 
-// Withhold hides rows that are older than the day until [Book.Release]: the provider has not
+// Withhold hides rows that are older than the day until [Book.Release], as if the provider had not
 // fetched them yet.
 func (b *Book) Withhold(before time.Time) {
 	b.mu.Lock()
@@ -301,7 +301,7 @@ func (b *Book) account(id string) Account {
 	panic(fmt.Sprintf("banks: there is no account %s", id))
 }
 
-// A delta is one update since a moment.
+// A delta is one change since a moment.
 type delta struct {
 	kind string // added, modified, removed
 	row  Row
@@ -314,10 +314,10 @@ func (b *Book) since(seq int) []delta {
 	for _, c := range b.log[at:] {
 		k := b.rows[c.id]
 		switch {
-		case k.moved != c.seq: // returned at its last change
+		case k.moved != c.seq: // listed at its last change
 		case k.died != 0 && k.first <= seq:
 			out = append(out, delta{"removed", k.row})
-		case k.died != 0: // came and went
+		case k.died != 0: // added and removed meanwhile
 		case k.born > seq:
 			out = append(out, delta{"added", k.row})
 		default:

@@ -13,13 +13,14 @@ import (
 	"time"
 )
 
-// certificates are what a client needs, in PEM.
+// certificates are the PEM data that a client needs.
 type certificates struct {
 	ca, client, key []byte
 }
 
-// newCertificates makes an authority, a certificate for the server and one for its client. A client
-// without a certificate can connect, because Teller responds with 400 rather than hanging up.
+// newCertificates creates an authority, a certificate for the server and one for its client. A
+// client without a certificate can connect, because Teller responds with 400 instead of closing the
+// connection.
 func newCertificates() (certificates, *tls.Config, error) {
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "banksim"}, NotBefore: time.Now().Add(-time.Hour),

@@ -21,9 +21,9 @@ import (
 
 // EnableBankingOptions configure a simulator of Enable Banking. The zero value is usable.
 type EnableBankingOptions struct {
-	Addr      string            // a free port of the loopback if empty
+	Addr      string            // a free port on loopback if empty
 	Household household.Options // of the first bank; each further one has the next seed
-	PageSize  int               // rows on a page; 50 if zero
+	PageSize  int               // rows per page; 50 if zero
 	Daily     int               // how often an account may be read in 24 hours without a person; 0 is no limit
 }
 
@@ -32,13 +32,13 @@ type EnableBanking struct {
 	server
 	o         EnableBankingOptions
 	key       *rsa.PrivateKey
-	consents  map[string]*consent // by the code that the bank's page leads back with, or by their own id
+	consents  map[string]*consent // by the code in the address to which the bank's page returns, or by their own id
 	customers map[string]*customer
 	sessions  map[string]*euSession
 	order     []*euSession
 	made      int
-	people    []http.Header // of calls for accounts that name a person
-	alone     int           // calls for accounts that name none
+	people    []http.Header // of calls for accounts with a person's headers
+	alone     int           // number of calls for accounts without them
 }
 
 // A consent is one visit to the bank's page.
@@ -57,11 +57,11 @@ type euSession struct {
 	accounts map[string]string // by uid
 }
 
-// Ways in which a bank treats continuation keys, for [EnableBanking.Keys].
+// How a bank can mishandle continuation keys, for [EnableBanking.Keys].
 const (
-	KeysIgnored  = "ignored"  // the first page comes again, with another key
-	KeysRepeated = "repeated" // the next page has the key that was asked with
-	KeysRejected = "rejected" // the bank does not know its own key
+	KeysIgnored  = "ignored"  // the first page is sent again, with another key
+	KeysRepeated = "repeated" // the next page has the same key as the request
+	KeysRejected = "rejected" // the bank rejects its own key
 )
 
 // NewEnableBanking starts a simulator.
@@ -97,15 +97,15 @@ func NewEnableBanking(o EnableBankingOptions) (*EnableBanking, error) {
 	return s, err
 }
 
-// applicationKey is one key for all simulators of the program: it takes long to make one.
+// applicationKey is one key for all simulators of the program, because creating a key takes long.
 var applicationKey = sync.OnceValues(func() (*rsa.PrivateKey, error) {
 	return rsa.GenerateKey(rand.Reader, 2048)
 })
 
-// Application is the id of the one application that is registered.
+// Application returns the id of the registered application.
 func (s *EnableBanking) Application() string { return "5a3d0000-0000-4000-8000-00000000eb01" }
 
-// Key is the application's private key, in PEM.
+// Key returns the application's private key, in PEM.
 func (s *EnableBanking) Key() string {
 	raw, err := x509.MarshalPKCS8PrivateKey(s.key)
 	if err != nil {
@@ -118,7 +118,7 @@ func euFail(w http.ResponseWriter, status int, code string) {
 	answer(w, status, map[string]any{"code": status, "error": code, "message": "prose that is for nobody"})
 }
 
-// newest is the newest session; nil if there is none.
+// newest returns the newest session; nil if there is none.
 func (s *EnableBanking) newest() *euSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,8 @@ func (s *EnableBanking) AllBooks() []*Book {
 	return out
 }
 
-// Secrets are what opens the newest session, and so must be shown nowhere.
+// Secrets returns the values that give access to the newest session. They must not be shown
+// anywhere.
 func (s *EnableBanking) Secrets() []string {
 	x := s.newest()
 	out := []string{x.id}
@@ -159,30 +160,30 @@ func (s *EnableBanking) Secrets() []string {
 	return out
 }
 
-// Status makes the newest session what this status says, such as EXPIRED or AUTHORIZED.
+// Status sets the status of the newest session, such as EXPIRED or AUTHORIZED.
 func (s *EnableBanking) Status(status string) {
 	x := s.newest()
 	s.locked(func() { x.status = status })
 }
 
-// Deny makes the bank refuse an account of the newest session's customer, or not.
+// Deny makes the bank deny or allow access to an account of the newest session's customer.
 func (s *EnableBanking) Deny(account string, denied bool) {
 	x := s.newest()
 	s.locked(func() { x.customer.denied[account] = denied })
 }
 
-// Keys makes the bank of the newest session treat continuation keys in one of the bad ways, or
-// well with "".
+// Keys makes the bank of the newest session mishandle continuation keys in one of the ways above;
+// "" makes it handle them properly.
 func (s *EnableBanking) Keys(way string) { x := s.newest(); s.locked(func() { x.customer.keys = way }) }
 
-// Lists makes the bank of the newest session list no more than that many days; 0 is everything.
+// Lists limits the rows that the bank of the newest session lists to that many days; 0 is no limit.
 func (s *EnableBanking) Lists(days int) { x := s.newest(); s.locked(func() { x.customer.days = days }) }
 
 // Renumber gives all rows of the newest session's customer new references.
 func (s *EnableBanking) Renumber() { x := s.newest(); s.locked(func() { x.customer.renamed++ }) }
 
-// Reads counts the calls for accounts with a person and without, and returns the headers that name
-// the last person.
+// Reads returns how many calls for accounts had a person's headers and how many did not, and the
+// last headers of a person.
 func (s *EnableBanking) Reads() (with, without int, last http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,8 +199,8 @@ func (s *EnableBanking) locked(do func()) {
 	do()
 }
 
-// Visit plays a member who opens the bank's page and shares everything, or leaves. It returns where
-// the browser is led.
+// Visit acts as a member who opens the bank's page and shares everything, or leaves. It returns the
+// address to which the browser is redirected.
 func (s *EnableBanking) Visit(ctx context.Context, page string, leave bool) (string, error) {
 	form := url.Values{}
 	if leave {
@@ -232,7 +233,8 @@ type aspsp struct {
 	Beta    bool     `json:"beta"`
 }
 
-// aspspsOf are the banks of a country: some by name, and in Germany as many as need pages.
+// aspspsOf returns the banks of a country: some by name, and in Germany so many that lists need
+// pages.
 func aspspsOf(country string) []aspsp {
 	named := map[string][]string{
 		"DE": {"Musterbank", "Förde Sparkasse (Beispiel)", "Beispielbank AG"},
@@ -265,7 +267,7 @@ func (s *EnableBanking) aspsps(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"aspsps": aspspsOf(r.URL.Query().Get("country"))})
 }
 
-// auth begins a consent.
+// auth starts a consent.
 func (s *EnableBanking) auth(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Access struct {
@@ -291,7 +293,7 @@ func (s *EnableBanking) auth(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, http.StatusBadRequest, "REDIRECT_URI_NOT_ALLOWED")
 		return
 	case in.Access.ValidUntil.After(s.Now().Add(time.Duration(banks[at].Consent)*time.Second - time.Hour)):
-		s.fail(w, http.StatusUnprocessableEntity, "WRONG_VALIDITY") // the bank's clock is another
+		s.fail(w, http.StatusUnprocessableEntity, "WRONG_VALIDITY") // the bank's clock differs
 		return
 	}
 	s.mu.Lock()
@@ -334,7 +336,7 @@ func (s *EnableBanking) consented(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, c.redirect+"?"+query.Encode(), http.StatusSeeOther)
 }
 
-// open makes a session of a code, once.
+// open exchanges a code for a session, once.
 func (s *EnableBanking) open(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Code string `json:"code"`
@@ -374,7 +376,7 @@ func (s *EnableBanking) open(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// state is what a session is now.
+// state returns the current status of a session.
 func (s *EnableBanking) state(x *euSession) string {
 	if x.status == "AUTHORIZED" && time.Now().Add(s.skew).After(x.until) {
 		return "EXPIRED"
@@ -409,8 +411,8 @@ func (s *EnableBanking) end(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"message": "OK"})
 }
 
-// enter finds the account of a call; it has answered where there is none to read. First is whether
-// the call begins to read the account, and so counts for the day.
+// enter returns the account of a call. If it returns false, it has sent the response. first means
+// that the call starts to read the account, and so counts toward the daily limit.
 func (s *EnableBanking) enter(w http.ResponseWriter, r *http.Request, first bool) (*customer, Account, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A customer is what a bank keeps of somebody. It is the same in all sessions.
+// A customer is a bank's data about one person. It is the same in all sessions.
 type customer struct {
 	bank    aspsp
 	book    *Book
 	after   map[string]money.Amount // the balance after each booked row, by the row's id
-	balance map[string]int64        // of accounts, in cents
-	denied  map[string]bool         // accounts that the bank refuses
+	balance map[string]int64        // balances of accounts, in cents
+	denied  map[string]bool         // accounts to which the bank denies access
 	asked   map[string][]time.Time
-	renamed int // how often the bank has numbered its rows again
+	renamed int // how often the bank has given its rows new numbers
 	keys    string
 	days    int // how many days back the bank lists; 0 is everything
 }
@@ -40,7 +40,7 @@ func (s *EnableBanking) newCustomer(of aspsp) *customer {
 			return "row" + hex.EncodeToString(sum[:8])
 		}),
 	}
-	for _, a := range c.book.accounts { // so that the balance after all rows is the account's
+	for _, a := range c.book.accounts { // so that the balance after all rows is the account's balance
 		b, err := money.Parse(asset(a, a.Current))
 		if err != nil {
 			panic(err) // it was printed a moment ago
@@ -87,17 +87,18 @@ func hashOf(account string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// HashOf is the hash that names an account in all sessions.
+// HashOf returns the hash that identifies an account in all sessions.
 func (s *EnableBanking) HashOf(account string) string { return hashOf(account) }
 
-// runs reports whether the bank states the balance after each row of an account: it does for every
-// other one.
+// runs reports whether the bank states the balance after each row of an account. It does so for
+// every other account.
 func (c *customer) runs(account string) bool {
 	at := slices.IndexFunc(c.book.accounts, func(a Account) bool { return a.ID == account })
 	return at%2 == 0
 }
 
-// book adds to the account's balance what has been booked since. A balance that was stated stays.
+// settle adds the newly booked rows to the account's balance. It does not change a balance that was
+// already stated after a row.
 func (c *customer) settle(account string) {
 	for _, r := range slices.Backward(c.book.newest(account)) {
 		if _, done := c.after[r.ID]; done || r.Pending || r.Raw != nil {
@@ -112,7 +113,7 @@ func (c *customer) settle(account string) {
 	}
 }
 
-// After is the balance after a row of the newest session's customer, if the bank states it.
+// After returns the balance after a row of the newest session's customer, if the bank states it.
 func (s *EnableBanking) After(row Row) (money.Amount, bool) {
 	c := s.newest().customer
 	s.mu.Lock()
@@ -124,7 +125,7 @@ func (s *EnableBanking) After(row Row) (money.Amount, bool) {
 	return after, ok && c.runs(row.AccountID)
 }
 
-// Balance is what an account of the newest session's customer holds.
+// Balance returns the balance of an account of the newest session's customer.
 func (s *EnableBanking) Balance(account string) money.Amount {
 	c := s.newest().customer
 	s.mu.Lock()
@@ -160,7 +161,7 @@ func (s *EnableBanking) balances(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	today := s.Now().UTC().Format(time.DateOnly)
-	answer(w, http.StatusOK, map[string]any{"balances": []any{ // what is available includes an overdraft
+	answer(w, http.StatusOK, map[string]any{"balances": []any{ // the available amount includes an overdraft
 		of("ITAV", "99999.00", today), of("CLBD", "1.00", "2001-01-01"), of("CLBD", "2.00", "2002-01-01"),
 		of("ITBD", held.String(), today),
 	}})
@@ -190,7 +191,7 @@ func (s *EnableBanking) transactions(w http.ResponseWriter, r *http.Request) {
 	c.settle(a.ID)
 	rows := c.list(a, from)
 	start, asked := 0, q.Get("date_from")
-	if key != "" { // every parameter is to be repeated
+	if key != "" { // every parameter must be repeated
 		place, with, _ := strings.Cut(key, ".")
 		if start, err = strconv.Atoi(place); err != nil || with != asked || c.keys == KeysRejected {
 			s.fail(w, http.StatusUnprocessableEntity, "WRONG_CONTINUATION_KEY")
@@ -208,14 +209,14 @@ func (s *EnableBanking) transactions(w http.ResponseWriter, r *http.Request) {
 		out["continuation_key"] = key
 	case end < len(rows):
 		out["continuation_key"] = strconv.Itoa(start+s.o.PageSize) + "." + asked
-	case at == 0 && start == 0 && len(rows) > 0: // some banks have an empty page at the end
+	case at == 0 && start == 0 && len(rows) > 0: // some banks end with an empty page
 		out["continuation_key"] = strconv.Itoa(end) + "." + asked
 	}
 	answer(w, http.StatusOK, out)
 }
 
-// list is what the bank lists of an account, newest first. Now and then it lists a payment a second
-// time, under another reference.
+// list returns the bank's list of an account's rows, newest first. Now and then it contains a
+// payment twice, under two references.
 func (c *customer) list(a Account, from time.Time) []any {
 	rows := []any{}
 	for n, r := range c.book.newest(a.ID) {
@@ -240,7 +241,7 @@ func (c *customer) row(r Row, n int) any {
 		},
 		"credit_debit_indicator": "DBIT", "status": "BOOK", "booking_date": r.Date.Format(time.DateOnly),
 		"value_date": r.Date.Format(time.DateOnly), "transaction_date": nil, "remittance_information": []string{},
-		// a position in the list, or nothing yet
+		// The reference is a position in the list, or empty.
 		"entry_reference": fmt.Sprintf("%s.%d-%d", r.Date.Format(time.DateOnly), n, c.renamed),
 		"transaction_id":  nil, "balance_after_transaction": nil,
 	}

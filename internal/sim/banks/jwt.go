@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// signed lets in calls that the application has signed a moment ago.
+// signed rejects calls unless the application has signed them a moment ago.
 func (s *EnableBanking) signed(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

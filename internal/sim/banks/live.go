@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A Turn is what happened at a bank in live mode.
+// A Turn is an event at a bank in live mode.
 type Turn struct {
 	Book *Book
 	What string // added, posted, removed
 	Row  Row
 }
 
-// live lets something happen in one of the books: mostly a new pending row, else one is posted, and
-// now and then one vanishes. Post posts a row as the provider does.
+// live makes an event in one of the books: usually a new pending row, sometimes a posted row, and
+// now and then a row that vanishes. post posts a row as the provider does.
 func live(books []*Book, r *rand.Rand, now time.Time, post func(*Book, string) Row) (Turn, bool) {
 	if len(books) == 0 {
 		return Turn{}, false
@@ -43,7 +43,7 @@ func live(books []*Book, r *rand.Rand, now time.Time, post func(*Book, string) R
 	return Turn{b, "added", b.Add(again)}, true
 }
 
-// Live makes something happen at one of the linked items; it returns false if there is none.
+// Live makes an event at one of the linked items; it returns false if there is none.
 func (p *Plaid) Live(r *rand.Rand) (Turn, bool) {
 	p.mu.Lock()
 	var books []*Book
@@ -56,8 +56,8 @@ func (p *Plaid) Live(r *rand.Rand) (Turn, bool) {
 	return live(books, r, p.Now(), func(b *Book, id string) Row { return b.Post(id, nil) })
 }
 
-// Live makes something happen at one of the enrolments; it returns false if there is none. Teller
-// keeps the id of a row that is posted.
+// Live makes an event at one of the enrolments; it returns false if there is none. With Teller, a
+// row that is posted keeps its id.
 func (t *Teller) Live(r *rand.Rand) (Turn, bool) {
 	t.mu.Lock()
 	var books []*Book
@@ -73,16 +73,16 @@ func (t *Teller) Live(r *rand.Rand) (Turn, bool) {
 	})
 }
 
-// Live makes something happen at one of the banks; it returns false if there is none. A row that is
-// posted always gets another id, and nothing names the old one.
+// Live makes an event at one of the banks; it returns false if there is none. A row that is posted
+// always gets another id, and nothing refers to the old one.
 func (s *SimpleFIN) Live(r *rand.Rand) (Turn, bool) {
 	return live(s.AllBooks(), r, s.Now(), func(b *Book, id string) Row {
 		return b.Post(id, func(r *Row) { r.PendingID = "" })
 	})
 }
 
-// Live makes something happen at one of the banks; it returns false if there is none. A row that is
-// posted always gets another reference, and nothing names the old one.
+// Live makes an event at one of the banks; it returns false if there is none. A row that is posted
+// always gets another reference, and nothing refers to the old one.
 func (s *EnableBanking) Live(r *rand.Rand) (Turn, bool) {
 	return live(s.AllBooks(), r, s.Now(), func(b *Book, id string) Row {
 		return b.Post(id, func(r *Row) { r.PendingID = "" })

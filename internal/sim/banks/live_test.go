@@ -9,8 +9,8 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// The simulated bank adds rows of today, posts rows and removes rows, and pending ones do not pile
-// up.
+// The simulated bank adds rows of today, posts rows and removes rows. Pending rows do not
+// accumulate.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	o := household.Options{Seed: 3, Transactions: 400, Years: 1, End: time.Now()}
@@ -32,7 +32,7 @@ func TestLive(t *testing.T) {
 	for _, bank := range []struct {
 		book *banks.Book
 		live func(*rand.Rand) (banks.Turn, bool)
-		keep bool // the id of a row that is posted
+		keep bool // a row that is posted keeps its id
 	}{{item, p.Live, false}, {tl.Enroll().Book, tl.Live, true}} {
 		seen := map[string]int{}
 		for range 300 {

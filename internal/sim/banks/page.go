@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// pages are the pages of the simulated bank. Each states that nothing is real.
+// pages are the pages of the simulated bank. Each states that the bank is not real.
 var pages = template.Must(template.New("").Parse(
 	`{{define "top"}}<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>A simulated bank</title><link rel="icon" href="data:,"><style>
@@ -27,11 +27,11 @@ button.quiet { background: #e5e9f0; color: #10243e; } .sim { color: #7a3b00; bac
 
 func showPage(w http.ResponseWriter, name string, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = pages.ExecuteTemplate(w, name, data) // a browser that has left
+	_ = pages.ExecuteTemplate(w, name, data) // a browser that has disconnected
 }
 
-// connectJS stands in for Teller Connect: the same two calls, and a window of the simulator's in
-// place of Teller's.
+// connectJS replaces Teller Connect's script: it has the same two functions, and opens a window of
+// the simulator instead of Teller's.
 const connectJS = `"use strict";
 (() => {
   const home = new URL(document.currentScript.src).origin;
@@ -59,7 +59,7 @@ const connectJS = `"use strict";
 })();
 `
 
-// connectScript serves the script of Teller Connect, which Teller has on its own host.
+// connectScript serves the script of Teller Connect. Teller serves it on a host of its own.
 func (t *Teller) connectScript(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	_, _ = w.Write([]byte(connectJS))
@@ -72,8 +72,8 @@ func (t *Teller) connectPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// connectDone plays the member in Teller Connect: a new enrolment, or an old one repaired, whose
-// token works again.
+// connectDone acts as the member in Teller Connect: it creates an enrolment, or repairs an old one,
+// whose token then works again.
 func (t *Teller) connectDone(w http.ResponseWriter, r *http.Request) {
 	if r.FormValue("leave") != "" {
 		showPage(w, "told", map[string]any{})
@@ -87,7 +87,7 @@ func (t *Teller) connectDone(w http.ResponseWriter, r *http.Request) {
 	showPage(w, "told", json.RawMessage(t.ConnectResult(t.token(book), book)))
 }
 
-// ConnectResult is what Teller Connect passes to its page's onSuccess.
+// ConnectResult returns the data that Teller Connect passes to its page's onSuccess.
 func (t *Teller) ConnectResult(token string, b *Book) []byte {
 	raw, err := json.Marshal(map[string]any{
 		"accessToken": token, "user": map[string]any{"id": "usr_simulated"},

@@ -14,11 +14,11 @@ import (
 
 // PlaidOptions configure a simulator of Plaid. The zero value is usable.
 type PlaidOptions struct {
-	Addr      string            // a free port of the loopback if empty
+	Addr      string            // a free port on loopback if empty
 	ClientID  string            // "client" if empty
 	Secret    string            // "secret" if empty
 	Household household.Options // of the first item; each further one has the next seed
-	Limits    bool              // hold items to Plaid's calls per minute
+	Limits    bool              // apply Plaid's limits on calls per minute to items
 }
 
 // A Plaid simulates Plaid's sandbox.
@@ -105,7 +105,7 @@ func NewPlaid(o PlaidOptions) (*Plaid, error) {
 	return p, nil
 }
 
-// A request is the union of what the endpoints take.
+// A request has the members of the requests of all endpoints.
 type request struct {
 	AccessToken   string       `json:"access_token"`
 	PublicToken   string       `json:"public_token"`
@@ -136,7 +136,7 @@ type request struct {
 	path string
 }
 
-// handle checks keys, decodes, and responds under one lock: requests are short.
+// handle checks keys, decodes the request, and responds under one lock, because requests are short.
 func (p *Plaid) handle(path string, call func(request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("PLAID-CLIENT-ID") != p.o.ClientID || r.Header.Get("PLAID-SECRET") != p.o.Secret {
@@ -151,7 +151,7 @@ func (p *Plaid) handle(path string, call func(request) (any, error)) http.Handle
 			return
 		}
 		if path == "/link/token/create" {
-			delete(raw, "transactions") // an object there, a list elsewhere
+			delete(raw, "transactions") // an object for this endpoint, a list for others
 		}
 		whole, _ := json.Marshal(raw)
 		if json.Unmarshal(whole, &in) != nil {
@@ -180,7 +180,7 @@ func (p *Plaid) refuse(w http.ResponseWriter, e plaidError) {
 
 func (p *Plaid) requestID() string { return token(15, "request", p.Now().UnixNano()) }
 
-// kinds are the types of the codes that are not ITEM_ERROR.
+// kinds are the types of the error codes, except for those of type ITEM_ERROR.
 var kinds = map[string]string{
 	"INVALID_API_KEYS": "INVALID_INPUT", "INVALID_ACCESS_TOKEN": "INVALID_INPUT",
 	"INVALID_PUBLIC_TOKEN": "INVALID_INPUT", "INVALID_LINK_TOKEN": "INVALID_INPUT",
@@ -212,14 +212,14 @@ func coded(code string) plaidError {
 	return e
 }
 
-// token is a deterministic id of n characters.
+// token returns a deterministic id of n characters.
 func token(n int, parts ...any) string {
 	sum := sha256.Sum256([]byte(fmt.Sprint(parts...)))
 	s := strings.NewReplacer("-", "a", "_", "b").Replace(base64.RawURLEncoding.EncodeToString(sum[:]))
 	return s[:n]
 }
 
-// find is the item of a token, with its book locked; done unlocks it.
+// find returns the item of a token, with its book locked; done unlocks it.
 func (p *Plaid) find(in request) (it *item, done func(), err error) {
 	p.mu.Lock()
 	it = p.items[in.AccessToken]
@@ -243,7 +243,7 @@ func (p *Plaid) find(in request) (it *item, done func(), err error) {
 	return it, it.book.mu.Unlock, nil
 }
 
-// perMinute are Plaid's limits for an item in the sandbox.
+// perMinute are Plaid's limits on calls for an item in the sandbox.
 var perMinute = map[string]int{
 	"/transactions/sync": 50, "/accounts/get": 100, "/accounts/balance/get": 25,
 	"/item/get": 40,
@@ -267,7 +267,7 @@ func (p *Plaid) NewItem(webhook string) (publicToken string, book *Book) {
 func (p *Plaid) newItem(webhook string) (string, *Book) {
 	o := p.o.Household
 	if o.Seed += uint64(p.count); p.count > 0 {
-		o.Family = time.Time{} // there is one family, and whatever else is linked is another household's
+		o.Family = time.Time{} // only one connection is the family's; every further one is another household's
 	}
 	p.count++
 	it := &item{webhook: webhook, token: "access-sandbox-" + uuid("access", o.Seed, p.count)}

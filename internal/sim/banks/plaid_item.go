@@ -46,7 +46,7 @@ func (it *item) show() map[string]any {
 	}
 }
 
-// itemRemove works on a broken item too.
+// itemRemove also works on a broken item.
 func (p *Plaid) itemRemove(in request) (any, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,14 +102,14 @@ func orNull[S ~string](s S) any {
 	return string(s)
 }
 
-// A paging is a walk over one delta: it stands for as long as the item does not change.
+// A paging is a walk over one delta. It is valid as long as the item does not change.
 type paging struct {
 	from, to int
 	deltas   []delta
 }
 
-// sync returns pages of changes since a cursor: item|from for a position between loops,
-// item|from|to|offset in one.
+// sync returns pages of changes since a cursor. The cursor is item|from between two walks, and
+// item|from|to|offset within a walk.
 func (p *Plaid) sync(in request) (any, error) {
 	it, done, err := p.find(in)
 	if err != nil {
@@ -184,7 +184,7 @@ func (b *Book) cursor(from, to, offset int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s|%d|%d|%d", b.id, from, to, offset))
 }
 
-// locate reads a cursor of this item. Between loops the end is wherever the item is now.
+// locate reads a cursor of this item. Between two walks, the end is the item's current state.
 func (b *Book) locate(cursor string) (from, to, offset int, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	id, rest, _ := strings.Cut(string(raw), "|")
@@ -200,7 +200,7 @@ func (b *Book) locate(cursor string) (from, to, offset int, err error) {
 	return from, to, offset, nil
 }
 
-// plaidRow is the row as Plaid writes it. The bank's own text comes if it was asked for.
+// plaidRow returns the row in Plaid's form. It contains the bank's own text only on request.
 func plaidRow(r Row, asked bool) any {
 	if r.Raw != nil {
 		return r.Raw
@@ -246,7 +246,7 @@ func timeOrNull(t time.Time) any {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// refresh posts what is pending.
+// refresh posts the pending rows.
 func (p *Plaid) refresh(in request) (any, error) {
 	it, done, err := p.find(in)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// A Delivery is a webhook as it is sent. Sent again, it is the same event.
+// A Delivery is a webhook that is ready to be sent. If it is sent twice, it is the same event.
 type Delivery struct {
 	Header http.Header
 	Body   []byte
 }
 
-// Send posts the delivery. Anything but 200 is an error, after which a provider would send it
+// Send posts the delivery. Any status except 200 is an error, after which a provider would send it
 // again.
 func (d Delivery) Send(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Body))
@@ -106,7 +106,7 @@ func (p *Plaid) Webhook(itemID, kind, code string, more map[string]any) (Deliver
 	return p.Sign(body)
 }
 
-// Sign signs a body as Plaid does, now.
+// Sign signs a body with the current time, as Plaid does.
 func (p *Plaid) Sign(body []byte) (Delivery, error) {
 	now := p.Now()
 	p.mu.Lock()

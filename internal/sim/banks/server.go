@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// A Fault happens to a call instead of, or in addition to, a proper response.
+// A Fault is a problem that a call gets instead of, or in addition to, a proper response.
 type Fault struct {
-	Path   string        // of which calls, by prefix; "" for all
-	Skip   int           // how many of them are spared first
-	Times  int           // how many are hit; 1 if zero, all that follow if negative
-	Delay  time.Duration // before anything else; the call goes on, or not, as the rest says
+	Path   string        // the prefix of the affected paths; "" for all
+	Skip   int           // how many calls are spared first
+	Times  int           // how many calls are affected; 1 if zero, all that follow if negative
+	Delay  time.Duration // before anything else; the other fields say what happens then
 	Reset  bool          // the connection is reset
-	Cut    bool          // half of the true answer is sent, then the connection is closed
-	Status int           // answered in place of the true answer
+	Cut    bool          // half of the response is sent, then the connection is closed
+	Status int           // sent in place of the response
 	Header http.Header   // with Status
-	Body   string        // with Status; an error of the provider's if Code is set
+	Body   string        // with Status; the provider's form of an error if Code is set
 	Code   string        // with Status
 }
 
-// A server is what both simulators share: a listener, faults, and a count of calls.
+// A server is the common part of all simulators: a listener, faults, and a count of calls.
 type server struct {
 	http  *http.Server
 	url   string
@@ -38,7 +38,7 @@ type server struct {
 	skew  time.Duration
 }
 
-// serve listens on addr, or on any free port of the loopback if it is empty.
+// serve listens on addr, or on any free loopback port if addr is empty.
 func (s *server) serve(addr string, secure *tls.Config, h http.Handler) error {
 	if addr == "" {
 		addr = "127.0.0.1:0"
@@ -64,7 +64,7 @@ func (s *server) URL() string { return s.url }
 // Close stops the server and closes its connections.
 func (s *server) Close() { _ = s.http.Close() }
 
-// Script adds faults. A call gets the first fault that matches and is not used up.
+// Script adds faults. A call gets the first fault that matches and has not been used up.
 func (s *server) Script(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +96,8 @@ func (s *server) Calls(path string) int {
 	return n
 }
 
-// Paid counts the calls for which the provider asks money: those that make a bank look a balance
-// up.
+// Paid counts the calls for which the provider charges money: those that make a bank look up a
+// balance.
 func (s *server) Paid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *server) Now() time.Time {
 	return time.Now().Add(s.skew)
 }
 
-// next counts a call and finds the fault that hits it.
+// next counts a call and returns the fault for it, if any.
 func (s *server) next(path string) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,11 +181,11 @@ func (s *server) trouble(h http.Handler) http.Handler {
 	})
 }
 
-// hangUp resets the connection, or promises an answer and sends half of it.
+// hangUp resets the connection, or announces a response and sends half of it.
 func hangUp(w http.ResponseWriter, whole *recorder) {
 	conn, out, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // HTTP/2 has streams in place of connections
+		panic(http.ErrAbortHandler) // HTTP/2 has streams instead of connections
 	}
 	if whole == nil {
 		if secure, ok := conn.(*tls.Conn); ok {
@@ -204,7 +204,7 @@ func hangUp(w http.ResponseWriter, whole *recorder) {
 	_ = out.Flush()
 }
 
-// A recorder keeps an answer.
+// A recorder stores a response.
 type recorder struct {
 	header http.Header
 	body   bytes.Buffer

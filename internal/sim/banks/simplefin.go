@@ -18,33 +18,33 @@ import (
 
 // SimpleFINOptions configure a simulator of a SimpleFIN server. The zero value is usable.
 type SimpleFINOptions struct {
-	Addr      string            // a free port of the loopback if empty
+	Addr      string            // a free port on loopback if empty
 	Household household.Options // of the first access; each further one has the next seed
-	First     bool              // speaks only the protocol's first version
-	Quota     int               // requests in 24 hours; the next get 429; 0 is no limit
+	First     bool              // supports only the first version of the protocol
+	Quota     int               // requests in 24 hours; further ones get 429; 0 is no limit
 }
 
-// A SimpleFIN simulates a SimpleFIN server. One access opens the accounts of two banks.
+// A SimpleFIN simulates a SimpleFIN server. One access gives access to the accounts of two banks.
 type SimpleFIN struct {
 	server
 	o      SimpleFINOptions
 	tokens map[string]bool      // setup tokens that can be claimed
-	again  map[string]*accessed // those that open what another one opened
+	again  map[string]*accessed // renewal tokens, with the access that they renew
 	users  map[string]*accessed
 	order  []*accessed
 }
 
-// An accessed is what an access URL opens.
+// An accessed is the data behind an access URL.
 type accessed struct {
 	name, password string
 	books          []*Book
-	trouble        map[*Book]map[string]string // codes by account; "" is the whole bank
+	trouble        map[*Book]map[string]string // codes by account; "" means the whole bank
 	general        string                      // a code about the whole access
-	status         int                         // answered in place of data, 0 for none
+	status         int                         // sent in place of data; 0 for none
 	asked          []time.Time
 }
 
-// The days that an answer covers at most.
+// simpleFINDays is the maximum number of days that a response covers.
 const simpleFINDays = 90
 
 // NewSimpleFIN starts a simulator.
@@ -65,7 +65,7 @@ func NewSimpleFIN(o SimpleFINOptions) (*SimpleFIN, error) {
 	return s, err
 }
 
-// SetupToken makes a setup token, which can be claimed once.
+// SetupToken creates a setup token, which can be claimed once.
 func (s *SimpleFIN) SetupToken() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +74,7 @@ func (s *SimpleFIN) SetupToken() string {
 	return base64.StdEncoding.EncodeToString([]byte(s.url + "/simplefin/claim/" + n))
 }
 
-// RenewalToken makes a setup token that opens the same banks as the newest access, and ends that
-// one.
+// RenewalToken creates a setup token for the same banks as the newest access, and ends that access.
 func (s *SimpleFIN) RenewalToken() string {
 	u, made := s.newest(), s.SetupToken()
 	plain, _ := base64.StdEncoding.DecodeString(made) // it was just encoded
@@ -83,7 +82,7 @@ func (s *SimpleFIN) RenewalToken() string {
 	return made
 }
 
-// Books returns the banks of the newest access that was claimed, nil if there is none.
+// Books returns the banks of the newest access, or nil if none was claimed.
 func (s *SimpleFIN) Books() []*Book {
 	if u := s.newest(); u != nil {
 		return u.books
@@ -111,20 +110,21 @@ func (s *SimpleFIN) newest() *accessed {
 	return s.order[len(s.order)-1]
 }
 
-// Secrets are what opens the newest access, and so must be shown nowhere.
+// Secrets returns the values that give access to the newest access's data. They must not be shown
+// anywhere.
 func (s *SimpleFIN) Secrets() []string {
 	u := s.newest()
 	return []string{u.name, u.password}
 }
 
-// Refuse makes the newest access answer with this status, until it is 0.
+// Refuse makes the newest access respond with this status; 0 ends that.
 func (s *SimpleFIN) Refuse(status int) { u := s.newest(); s.locked(func() { u.status = status }) }
 
-// Trouble makes the newest access answer with this code about all of it, until it is "".
+// Trouble adds an error with this code, about the whole access, to its responses; "" ends that.
 func (s *SimpleFIN) Trouble(code string) { u := s.newest(); s.locked(func() { u.general = code }) }
 
-// TroubleAt makes the newest access answer with this code about a bank, or about one of its
-// accounts, and without their newer rows, until the code is "".
+// TroubleAt adds an error with this code, about a bank or one of its accounts, to the responses of
+// the newest access, and leaves out the newest rows there; "" ends that.
 func (s *SimpleFIN) TroubleAt(b *Book, account, code string) {
 	u := s.newest()
 	s.locked(func() {
@@ -143,7 +143,7 @@ func (s *SimpleFIN) locked(do func()) {
 	do()
 }
 
-// Requests counts the requests for accounts of the newest access, in the 24 hours before now.
+// Requests counts the requests for accounts of the newest access within the last 24 hours.
 func (s *SimpleFIN) Requests() int {
 	u := s.newest()
 	s.mu.Lock()
@@ -151,11 +151,11 @@ func (s *SimpleFIN) Requests() int {
 	return len(u.asked)
 }
 
-// Forget makes the server forget how often it was asked, as after a day.
+// Forget resets the count of requests, as after a day.
 func (s *SimpleFIN) Forget() { u := s.newest(); s.locked(func() { u.asked = nil }) }
 
-// Reissue gives the posted rows of an account new ids, everything else staying as it is, and
-// returns how many there were.
+// Reissue gives the posted rows of an account new ids without changing anything else, and returns
+// how many rows there were.
 func (b *Book) Reissue(account string, since time.Time) int {
 	n := 0
 	for _, r := range b.Rows() {
@@ -170,7 +170,7 @@ func (b *Book) Reissue(account string, since time.Time) int {
 	return n
 }
 
-// claim gives the access URL for a setup token, once.
+// claim returns the access URL for a setup token, once.
 func (s *SimpleFIN) claim(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +198,7 @@ func (s *SimpleFIN) claim(w http.ResponseWriter, r *http.Request) {
 	for _, provider := range []string{"teller", "plaid"} {
 		u.books = append(u.books, newBook(o, provider, func(_ string, n int) string {
 			sum := sha256.Sum256(fmt.Appendf(nil, "row %d", n))
-			return "TRN-" + hex.EncodeToString(sum[:8]) // the same in both banks
+			return "TRN-" + hex.EncodeToString(sum[:8]) // the same id in both banks
 		}))
 	}
 	s.order = append(s.order, u)
@@ -210,7 +210,7 @@ func (s *SimpleFIN) grant(w http.ResponseWriter, u *accessed) {
 	_, _ = fmt.Fprintf(w, "http://%s:%s@%s/simplefin\n", u.name, u.password, strings.TrimPrefix(s.url, "http://"))
 }
 
-// enter is the access of a request; it has answered where there is none to read.
+// enter returns the access of a request. If it returns nil, it has sent the response.
 func (s *SimpleFIN) enter(w http.ResponseWriter, r *http.Request) *accessed {
 	name, password, _ := r.BasicAuth()
 	now := s.Now()
@@ -233,7 +233,7 @@ func (s *SimpleFIN) enter(w http.ResponseWriter, r *http.Request) *accessed {
 	return u
 }
 
-// A reading is a request for accounts as it was understood.
+// A reading is a parsed request for accounts.
 type reading struct {
 	second   bool // the protocol's second version
 	from, to time.Time
@@ -256,7 +256,7 @@ func (s *SimpleFIN) read(r *http.Request) reading {
 		second: q.Get("version") == "2" && !s.o.First, from: at("start-date"), to: at("end-date"),
 		pending: q.Get("pending") == "1", rows: q.Get("balances-only") != "1", only: q["account"],
 	}
-	if out.from.IsZero() { // without a start, only yesterday and later
+	if out.from.IsZero() { // without a start, only rows from yesterday on
 		out.from = s.Now().Add(-24 * time.Hour)
 	}
 	end := out.to
@@ -319,8 +319,8 @@ func (s *SimpleFIN) accounts(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, out)
 }
 
-// fault is one error: coded, or in the first version a sentence. Half of them have the name that
-// the protocol's examples use for the sentence.
+// fault returns one error: an object with a code, or in the first version a sentence. Some errors
+// have the sentence in the member that the protocol's examples use, instead of the specified one.
 func fault(second bool, code, conn, account string, books []*Book) any {
 	about := ""
 	for i, b := range books {
@@ -351,7 +351,7 @@ func fault(second bool, code, conn, account string, books []*Book) any {
 	return out
 }
 
-// show is an account with its rows. An account in trouble misses its newest rows.
+// show returns an account with its rows. An account in trouble lacks its newest rows.
 func (s *SimpleFIN) show(b *Book, a Account, conn string, ask reading, stale bool) any {
 	out := map[string]any{
 		"id": a.ID, "name": a.Name, "currency": a.Currency, "balance": asset(a, a.Current),
@@ -383,7 +383,7 @@ func (s *SimpleFIN) show(b *Book, a Account, conn string, ask reading, stale boo
 	return out
 }
 
-// asset is a balance as money in the account: debts are negative.
+// asset returns a balance as money in the account: debts are negative.
 func asset(a Account, balance *money.Amount) string {
 	switch {
 	case balance == nil:
@@ -394,7 +394,7 @@ func asset(a Account, balance *money.Amount) string {
 	return balance.String()
 }
 
-// mccs are the codes that card networks have for some of the household's categories.
+// mccs are the card networks' codes for some of the household's categories.
 var mccs = map[string]string{
 	"groceries": "5411", "dining": "5812", "fuel": "5541", "transport": "4111", "transportation": "4111",
 	"clothing": "5651", "health": "5912", "entertainment": "7832", "phone": "4814", "utilities": "4900",
@@ -423,7 +423,7 @@ func simpleFINRow(r Row, noon time.Time) any {
 	return out
 }
 
-// create is the page where a person gets a setup token.
+// create shows the page where a person gets a setup token.
 func (s *SimpleFIN) create(w http.ResponseWriter, _ *http.Request) {
 	showPage(w, "create", nil)
 }

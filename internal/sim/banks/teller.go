@@ -21,11 +21,11 @@ import (
 
 // TellerOptions configure a simulator of Teller. The zero value is usable.
 type TellerOptions struct {
-	Addr      string            // a free port of the loopback if empty
-	Sandbox   bool              // plain HTTP, and no certificate is asked for
+	Addr      string            // a free port on loopback if empty
+	Sandbox   bool              // plain HTTP, without a client certificate
 	Household household.Options // of the first enrolment; each further one has the next seed
-	MaxCount  int               // the most rows of a page, whatever is asked for; 0 is no limit
-	Secrets   []string          // that sign webhooks; one of its own if none
+	MaxCount  int               // the maximum rows of a page, even if more are requested; 0 is no limit
+	Secrets   []string          // secrets that sign webhooks; a generated one if empty
 }
 
 // A Teller simulates Teller.
@@ -81,7 +81,7 @@ func (t *Teller) Certificate() []byte { return t.certs.client }
 // Key returns the client's private key.
 func (t *Teller) Key() []byte { return t.certs.key }
 
-// An Enrolment is what Teller Connect passes to the page when a member has linked a bank.
+// An Enrolment is the data that Teller Connect passes to the page when a member has linked a bank.
 type Enrolment struct {
 	AccessToken string
 	ID          string
@@ -94,7 +94,7 @@ func (t *Teller) Enroll() Enrolment {
 	defer t.mu.Unlock()
 	o := t.o.Household
 	if o.Seed += uint64(t.count); t.count > 0 {
-		o.Family = time.Time{} // there is one family, and whatever else is linked is another household's
+		o.Family = time.Time{} // only one connection is the family's; every further one is another household's
 	}
 	t.count++
 	b := newBook(o, "teller", func(id string, n int) string {
@@ -133,7 +133,7 @@ func tellerFail(w http.ResponseWriter, status int, code string) {
 	answer(w, status, map[string]any{"error": map[string]any{"code": code, "message": "prose that is for nobody"}})
 }
 
-// handle checks certificate and token, and responds with the enrollment's book locked.
+// handle checks certificate and token, locks the enrollment's book and calls call with it.
 func (t *Teller) handle(call func(w http.ResponseWriter, r *http.Request, b *Book)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !t.o.Sandbox && len(r.TLS.PeerCertificates) == 0 {
@@ -159,7 +159,7 @@ func (t *Teller) handle(call func(w http.ResponseWriter, r *http.Request, b *Boo
 	}
 }
 
-// accounts succeeds even if the login is broken.
+// accounts responds successfully even if the login is broken.
 func (t *Teller) accounts(w http.ResponseWriter, _ *http.Request, b *Book) {
 	out := []any{}
 	for _, a := range b.accounts {
@@ -193,7 +193,7 @@ func (t *Teller) disconnect(w http.ResponseWriter, r *http.Request, _ *Book) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// find is the account of a path; it has answered where there is none to read.
+// find returns the account of a path. If it returns false, it has sent the response.
 func (t *Teller) find(w http.ResponseWriter, r *http.Request, b *Book) (Account, bool) {
 	i := slices.IndexFunc(b.accounts, func(a Account) bool { return a.ID == r.PathValue("id") })
 	switch {
@@ -306,7 +306,8 @@ func running(a Account, rows []Row) map[string]*money.Amount {
 	return out
 }
 
-// row turns the sign: depository accounts count money in, cards what is charged.
+// row prints a row with Teller's sign: depository accounts count money in as positive, cards
+// charges.
 func (t *Teller) row(r Row, a Account, balance *money.Amount) any {
 	if r.Raw != nil {
 		return r.Raw

@@ -11,7 +11,7 @@ const (
 	annaCurrent
 	annaSavings
 	goldCard
-	homeLoan // Plaid gives its balance only
+	homeLoan // Plaid returns only its balance
 	danielCurrent
 	danielSavings
 	blueCard
@@ -79,7 +79,7 @@ func accounts(d *dice) []Account {
 		danielCurrent: teller("Daniel Everyday", "depository", "checking", "7857").holds("3933.08"),
 		danielSavings: teller("Rainy Day", "depository", "savings", "7865").holds("19720.50"),
 		blueCard:      teller("Blue Cash Card", "credit", "credit_card", "1009").owes("864.40", "4000.00"),
-		// the balance is the first card's
+		// The balance is on the first card.
 		goldCopy: teller("Visa Gold (additional card)", "credit", "credit_card", "4439"),
 		dollars:  teller("US Dollar Checking", "depository", "checking", "3320").holds("2840.75"),
 		kitty:    csv("Haushaltskasse", "depository", "checking", "5512").holds("612.66"),
@@ -95,7 +95,7 @@ func accounts(d *dice) []Account {
 	return out
 }
 
-// holds gives an account the balance of money in it.
+// holds sets the balance of an account with money in it.
 func (a Account) holds(current string) Account {
 	now := money.MustParse(current)
 	a.Current = &now
@@ -106,7 +106,7 @@ func (a Account) holds(current string) Account {
 	return a
 }
 
-// owes gives an account the balance of a debt, with a limit where it is a card.
+// owes sets the balance of an account with a debt, and the limit of a card.
 func (a Account) owes(current, limit string) Account {
 	owed := money.MustParse(current)
 	a.Current = &owed
@@ -118,7 +118,7 @@ func (a Account) owes(current, limit string) Account {
 	return a
 }
 
-// amount is for cents that the tables bound far below what an Amount holds.
+// amount converts cents. The tables keep them far below the maximum of an Amount.
 func amount(cents int64) money.Amount {
 	a, err := money.FromCents(cents)
 	if err != nil {

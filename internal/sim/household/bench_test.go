@@ -6,7 +6,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// BenchmarkTransactions makes a million rows of ten years at a time.
+// BenchmarkTransactions generates a million rows of ten years.
 func BenchmarkTransactions(b *testing.B) {
 	h := household.New(household.Options{Transactions: 1_000_000, Years: 10})
 	b.ReportAllocs()

@@ -2,14 +2,14 @@ package household
 
 import "time"
 
-// A day is one page of the diary.
+// A day is one day of the diary.
 type day struct {
 	date    time.Time
-	month   int // since the year 0, so that prices move with the calendar and not with Options
+	month   int // since the year 0, so that prices depend on the calendar and not on Options
 	closed  bool
 	journey bool
 	busy    int     // its share of everyday rows, as a running sum over the diary
-	orders  []uint8 // standing orders that fall on it
+	orders  []uint8 // standing orders that are due on it
 }
 
 func newDiary(start, end time.Time) []day {
@@ -43,7 +43,7 @@ func monthOf(date time.Time) int {
 	return year*12 + int(month) - 1
 }
 
-// busyness weighs a day by its weekday and season.
+// busyness returns the weight of a day, which depends on its weekday and season.
 func busyness(date time.Time) int {
 	week := [7]int{70, 90, 95, 95, 105, 125, 140} // from Sunday
 	season := [12]int{88, 90, 96, 98, 100, 100, 106, 104, 97, 99, 106, 126}
@@ -54,7 +54,8 @@ func busyness(date time.Time) int {
 	return week[date.Weekday()] * season[date.Month()-1] * percent / 100
 }
 
-// closed reports Sundays and the holidays with a fixed date, when German shops do not open.
+// closed reports whether a date is a Sunday or a holiday with a fixed date, when German shops are
+// closed.
 func closed(date time.Time) bool {
 	if date.Weekday() == time.Sunday {
 		return true
@@ -67,8 +68,7 @@ func closed(date time.Time) bool {
 	return false
 }
 
-// journey reports the weeks that the household spends abroad: a ski week, a summer and an autumn
-// holiday.
+// journey reports whether the household is abroad: in a ski week, a summer and an autumn holiday.
 func journey(date time.Time) bool {
 	_, month, dayOf := date.Date()
 	switch at := int(month)*100 + dayOf; {
@@ -78,7 +78,8 @@ func journey(date time.Time) bool {
 	return false
 }
 
-// workday moves a date on which banks rest back (by -1) or on (by +1), or leaves it (by 0).
+// workday moves a date on which banks are closed to an earlier day (by -1) or a later one (by +1).
+// With by 0 it returns the date unchanged.
 func workday(date time.Time, by int) time.Time {
 	for by != 0 && (date.Weekday() == time.Saturday || closed(date)) {
 		date = date.AddDate(0, 0, by)

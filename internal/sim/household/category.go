@@ -2,7 +2,7 @@ package household
 
 import "coffer/internal/platform/text"
 
-// A category is what the providers call one kind of row: two levels of Plaid, one of Teller.
+// A category is the providers' names of one kind of row: two levels of Plaid, one of Teller.
 type category struct {
 	primary, detailed text.Untrusted
 	teller            text.Untrusted

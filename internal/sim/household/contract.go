@@ -14,8 +14,8 @@ type dated struct {
 // firstContract is the number of the first contract; lower ones are standing orders.
 const firstContract = 1000
 
-// contracts makes payments for contracts that are hard to recognize, each in its own way, and for
-// habits that are easily taken for contracts.
+// contracts makes payments for contracts that are hard to recognize, for different reasons, and for
+// habits that look like contracts.
 type contracts struct {
 	*dice
 	start, end time.Time
@@ -41,13 +41,13 @@ func (c *contracts) pay(at time.Time, row dated) {
 	}
 }
 
-// next begins another contract.
+// next begins another contract and returns its number.
 func (c *contracts) next() int {
 	c.series++
 	return c.series
 }
 
-// monthly calls pay for each month, on that day or on the next on which banks work.
+// monthly calls pay for each month, on that day or on the next business day.
 func (c *contracts) monthly(day, every, shift int, pay func(number int, at time.Time)) {
 	for k := 0; ; k += every {
 		at := workday(time.Date(c.start.Year(), c.start.Month()+time.Month(k), day, 0, 0, 0, 0, time.UTC), shift)
@@ -58,7 +58,7 @@ func (c *contracts) monthly(day, every, shift int, pay func(number int, at time.
 	}
 }
 
-// prices draws months in which a price rises, and returns the price by month.
+// prices returns a function for the price in each month. The price rises twice, in random months.
 func (c *contracts) prices(cents, step int64, between int) func(int) int64 {
 	first := c.between(between, between+8)
 	second := first + c.between(between, between+8)
@@ -73,7 +73,7 @@ func (c *contracts) prices(cents, step int64, between int) func(int) int64 {
 	}
 }
 
-// sharedWordings are two and three contracts under one wording, among purchases.
+// sharedWordings makes two contracts under one wording, then three under another, among purchases.
 func (c *contracts) sharedWordings() {
 	day := c.between(1, 9)
 	for i, cents := range []int64{2_99, 9_99} {
@@ -98,7 +98,7 @@ func (c *contracts) sharedWordings() {
 	c.purchases(40, goldCard, "FASTSPRING STORE", "FastSpring", 99, 1_49, 3_49, 8_99, 54_90)
 }
 
-// purchases are bought on any day, each at one of the prices.
+// purchases makes purchases on random days, each at one of the prices.
 func (c *contracts) purchases(n, account int, name, payee string, prices ...int64) {
 	days := int(c.end.Sub(c.start).Hours() / 24)
 	for range n * days / 1096 {
@@ -106,8 +106,8 @@ func (c *contracts) purchases(n, account int, name, payee string, prices ...int6
 	}
 }
 
-// changed are contracts of which something changes: the wording, the rate of exchange, the use, the
-// price after a trial, once the amount of a single month, and the price of the last month.
+// changed makes contracts in which something changes: the wording, the exchange rate, the usage,
+// the price after a trial, the amount of a single month, or the price of the last month.
 func (c *contracts) changed() {
 	worded, price := c.between(9, 20), c.between(9, 22)
 	n := c.next()
@@ -160,7 +160,7 @@ func (c *contracts) changed() {
 	})
 }
 
-// interrupted are contracts that pause, skip a month, charge twice or end.
+// interrupted makes contracts that pause, skip a month, charge twice or end.
 func (c *contracts) interrupted() {
 	n, pause := c.next(), c.between(8, 20)
 	c.monthly(1, 1, 1, func(k int, at time.Time) {
@@ -187,7 +187,7 @@ func (c *contracts) interrupted() {
 	})
 }
 
-// rare are contracts that are paid every quarter, half year or year.
+// rare makes contracts that are paid every quarter, half year or year.
 func (c *contracts) rare() {
 	n, day := c.next(), c.between(3, 24)
 	price := c.prices(62_40, 4_10, 3)
@@ -209,7 +209,7 @@ func (c *contracts) rare() {
 	}
 }
 
-// byWeeks are contracts that count weeks or days instead of months.
+// byWeeks makes contracts that recur after weeks or days instead of months.
 func (c *contracts) byWeeks() {
 	n := c.next()
 	at := c.start.AddDate(0, 0, c.below(7))
@@ -234,14 +234,15 @@ func (c *contracts) byWeeks() {
 	}
 }
 
-// habits are no contracts: the hairdresser, the shop on Saturdays, a coffee a day, cash.
+// habits makes payments that are not contracts: the hairdresser, the shop on Saturdays, a coffee a
+// day, cash.
 func (c *contracts) habits() {
 	for _, h := range []struct {
 		account   int
 		name      string
-		least     int // days between
+		least     int // the fewest days between
 		spread    int
-		low, high int // whole units; the same: always that
+		low, high int // whole units; if equal, always that amount
 		cents     bool
 	}{
 		{account: danielCurrent, name: "SALON SCHNITT UND FARBE", least: 22, spread: 28, low: 25, high: 33},

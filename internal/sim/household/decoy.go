@@ -1,8 +1,8 @@
 package household
 
-// decoys makes rows that a search for transfers and mirrored charges must not mistake for them: a
-// rent as high as a transfer on the same day, a bill that two split and a friend pays a share
-// of, a purchase that is refunded at once. Only beside the rent is there a true pair.
+// decoys makes rows that look like transfers or mirrored charges, but are not: a rent with the same
+// amount as a transfer on the same day; a bill that two people split, with a friend's share; and a
+// purchase that is refunded soon. The only true pair is the transfer on the day of the rent.
 func (w *walk) decoys(today *day) {
 	date := today.date.Day()
 	switch {
@@ -27,7 +27,7 @@ func (w *walk) decoys(today *day) {
 	}
 }
 
-// bill makes one row that is nobody's other side.
+// bill makes one row that does not belong to a pair.
 func (w *walk) bill(account int, kind Kind, cents int64, name string, class category, days int) Transaction {
 	t := w.row(account, kind, cents)
 	t.Name = w.writer.write(name, "")
@@ -36,14 +36,15 @@ func (w *walk) bill(account int, kind Kind, cents int64, name string, class cate
 	return t
 }
 
-// lookalikes makes what comes back month after month in two accounts without moving between them,
-// and card payments of equal amounts on one day, of which nothing says which belongs to which.
+// lookalikes makes payments that recur in two accounts with equal amounts although no money moves
+// between the accounts. It also makes card payments with equal amounts on one day, where nothing
+// says which row belongs to which.
 func (w *walk) lookalikes(today *day) {
 	date := today.date.Day()
-	fixed := int64(w.h.Options.Seed%40) * 5_00 // of this household
+	fixed := int64(w.h.Options.Seed%40) * 5_00 // differs by household
 	switch {
 	case w.room() < 4 || w.last-w.today < 5:
-	case date == 4: // what parents give is what the garage costs
+	case date == 4: // the parents' gift equals the cost of the garage
 		w.bill(kitty, Peer, -(150_00 + fixed), "ELTERN ZUSCHUSS MONATLICH", catPeerIn, 0)
 		w.bill(danielCurrent, Rent, 150_00+fixed, "GARAGE RENT PARK LANE", catRent, 0)
 	case date == 7: // two subscriptions of the same service
@@ -54,15 +55,15 @@ func (w *walk) lookalikes(today *day) {
 	case date == 11: // a wage that the employer pays into two accounts
 		w.bill(joint, Salary, -(400_00 + fixed), "GEHALT TEILBETRAG 1", catSalary, 0)
 		w.bill(danielCurrent, Salary, -(400_00 + fixed), "PAYROLL PART 2", catSalary, 0)
-	case date == 13 && today.month%2 == 0: // given back to one, and bought again by the other
+	case date == 13 && today.month%2 == 0: // one person's refund equals the other's purchase
 		cents := int64(w.between(1500, 15900))
 		w.bill(annaCurrent, Refund, -cents, "SCHUHHAUS RETOURE", catClothing, 0)
 		w.bill(danielCurrent, Shopping, cents, "SHOE STORE EXCHANGE", catClothing, 0)
-	case date == 16: // the interest on savings is what another account pays for something
+	case date == 16: // the interest on savings equals a payment from another account
 		cents := int64(w.between(400, 1900))
 		w.bill(danielSavings, Interest, -cents, "BONUS INTEREST", catInterest, 0)
 		w.bill(danielCurrent, Leisure, cents, "CINEMA CITY CENTRE", catOutings, 0)
-	case date == 19 && today.month%3 == 1: // both pay the same amount towards their cards
+	case date == 19 && today.month%3 == 1: // both pay the same amount toward their cards
 		cents := int64(w.between(4, 20)) * 25_00
 		w.move(CardPaymentOut, annaCurrent, goldCard, cents, cents)
 		w.move(CardPaymentOut, danielCurrent, blueCard, cents, cents)

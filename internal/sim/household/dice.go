@@ -2,9 +2,9 @@ package household
 
 import "math/rand/v2"
 
-// Dice are a stream of chance that is the same on every machine. Draws multiply and shift instead
-// of going through rand.Rand, whose bounded draws promise no fixed sequence across word sizes and
-// releases; PCG itself does.
+// A dice is a random stream that is the same on every machine. It computes draws from PCG itself,
+// because only PCG's sequence is fixed. The bounded draws of rand.Rand may differ between word
+// sizes and releases.
 type dice struct{ pcg rand.PCG }
 
 func newDice(seed, stream uint64) *dice {
@@ -13,19 +13,19 @@ func newDice(seed, stream uint64) *dice {
 	return d
 }
 
-// below draws from [0, n), for n below 2^32.
+// below returns a random number in [0, n), for n below 2^32.
 func (d *dice) below(n int) int { return int(d.pcg.Uint64() >> 32 * uint64(n) >> 32) }
 
-// between draws from [low, high].
+// between returns a random number in [low, high].
 func (d *dice) between(low, high int) int { return low + d.below(high-low+1) }
 
-// chance is true permille times in a thousand.
+// chance returns true with a probability of permille in a thousand.
 func (d *dice) chance(permille int) bool { return d.below(1000) < permille }
 
-// small draws from [0, n), the more often the smaller.
+// small returns a random number in [0, n); smaller numbers are more likely.
 func (d *dice) small(n int) int { return d.below(d.below(n) + 1) }
 
-// weighted draws an index by running sums of weights.
+// weighted returns a random index. sums are the running sums of the weights.
 func (d *dice) weighted(sums []int) int {
 	x := d.below(sums[len(sums)-1])
 	low, high := 0, len(sums)-1
@@ -42,8 +42,8 @@ func (d *dice) weighted(sums []int) int {
 
 const (
 	digits = "0123456789"
-	upper  = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ" // as references have it, without I and O
-	base32 = "0123456789abcdefghijklmnopqrstuv"   // as Teller's ids
+	upper  = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ" // as in references, without I and O
+	base32 = "0123456789abcdefghijklmnopqrstuv"   // as in Teller's ids
 	base62 = digits + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + "abcdefghijklmnopqrstuvwxyz"
 )
 

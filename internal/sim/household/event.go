@@ -6,8 +6,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// ownTransfers are the ways that money goes between the family's accounts when somebody feels like
-// it.
+// ownTransfers are the pairs of accounts between which the household moves money now and then.
 var ownTransfers = [][2]int{
 	{annaCurrent, annaSavings},
 	{danielCurrent, danielSavings},
@@ -20,8 +19,7 @@ var ownTransfers = [][2]int{
 	{joint, annaSavings},
 }
 
-// event makes one thing that happens on an ordinary day: one row, or two where they belong together
-// and there is room.
+// event makes one everyday event: one row, or two rows if they belong together and there is room.
 func (w *walk) event() {
 	index := w.weighted(w.sums)
 	t := &trades[index]
@@ -41,7 +39,7 @@ func (w *walk) event() {
 	w.move(TransferOut, way[0], way[1], cents, cents)
 }
 
-// purchase makes a row of a trade, and what follows from it.
+// purchase makes a row of a trade, and the rows that follow from it.
 func (w *walk) purchase(index int) {
 	t := &trades[index]
 	account := t.purse.accounts[w.weighted(t.purse.sums)]
@@ -77,7 +75,7 @@ func (w *walk) purchase(index int) {
 	}
 }
 
-// swipe adds the data of a card to a row: the day of authorization, and that it may still be
+// swipe adds the data of a card payment to a row: the day of authorization, and whether it is still
 // pending.
 func (w *walk) swipe(t *Transaction) {
 	if w.source[t.AccountIndex] == fromFile {
@@ -100,7 +98,7 @@ func (w *walk) swipe(t *Transaction) {
 	}
 }
 
-// tip turns a restaurant's row into one that was authorized without the tip.
+// tip changes a restaurant's row to one that was authorized without the tip.
 func (w *walk) tip(t *Transaction) {
 	t.Kind = Tip
 	if t.Pending {
@@ -110,8 +108,7 @@ func (w *walk) tip(t *Transaction) {
 	t.Amount = amount((cents + cents*int64(w.between(60, 180))/1000 + 50) / 50 * 50)
 }
 
-// copied puts a charge on the gold card that was made with the additional card: both accounts show
-// it.
+// copied makes a charge with the additional card, which both accounts of the gold card show.
 func (w *walk) copied(t *Transaction, m *merchant, class category) {
 	w.pair++
 	t.PairID = w.pair
@@ -123,7 +120,7 @@ func (w *walk) copied(t *Transaction, m *merchant, class category) {
 	w.put(&again, w.small(3))
 }
 
-// fee makes a row that the bank adds to another.
+// fee makes a row for a fee that the bank charges for another row.
 func (w *walk) fee(account int, cents int64, name text.Untrusted, class category) {
 	t := w.row(account, Fee, cents)
 	t.Name = name
@@ -131,7 +128,7 @@ func (w *walk) fee(account int, cents int64, name text.Untrusted, class category
 	w.put(&t, 0)
 }
 
-// refund gives a purchase back some days later, mostly all of it.
+// refund refunds a purchase some days later, usually in full.
 func (w *walk) refund(t *Transaction) {
 	days := w.between(3, 26)
 	if w.today+days > w.last {
@@ -149,7 +146,7 @@ func (w *walk) refund(t *Transaction) {
 	w.put(&back, days)
 }
 
-// price draws an amount of a trade, at the prices of the day.
+// price returns a random amount for a trade, at the prices of the day.
 func (w *walk) price(t *trade) int64 {
 	span := int64(t.high - t.low)
 	for range t.skew {
@@ -159,7 +156,7 @@ func (w *walk) price(t *trade) int64 {
 	if t.ending == notes {
 		return (cents + 9_99) / 10_00 * 10_00
 	}
-	// Two per mille a month, which is what prices have done.
+	// Prices rise by two per mille a month, as they have done.
 	cents = cents * int64(min(2000, max(500, 1000+2*(w.h.diary[w.today].month-priceMonth)))) / 1000
 	switch t.ending {
 	case nines:

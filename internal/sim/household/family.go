@@ -24,9 +24,10 @@ const (
 	famAccounts
 )
 
-// newFamily returns the household of a family that owns a house: what comes back follows the
-// calendar, what happens on a day follows from the date alone, and a few events are so many days
-// before Options.Family. So the same family with a later end has the same past, and the days since.
+// newFamily returns the household of a family that owns a house. Recurring payments follow the
+// calendar. The random payments of a day depend only on its date. A few events happen a fixed
+// number of days before Options.Family. So the same family with a later end has the same past and
+// some more days.
 func newFamily(o Options) *Household {
 	d := newDice(o.Seed, 4)
 	h := &Household{
@@ -46,8 +47,8 @@ func newFamily(o Options) *Household {
 	return h
 }
 
-// familyOpening are the balances with which the story begins, in cents; money is positive and debt
-// negative.
+// familyOpening are the balances at the beginning of the story, in cents. Money is positive and
+// debt negative.
 var familyOpening = [famAccounts]int64{
 	famJoint: 2_450_00, famAnna: 2_380_00, famSavings: 9_800_00, famHoliday: 1_350_00, famGold: -612_00,
 	famFund: 11_900_00, famDaniel: 1_960_00, famRainy: 6_400_00, famBlue: -388_00, famKim: 640_00,
@@ -85,12 +86,12 @@ func familyAccounts(d *dice) []Account {
 	return out
 }
 
-// A story goes through the days of a family.
+// A story generates the days of a family, one after another.
 type story struct {
-	*dice   // of today and nothing else
+	*dice   // of today only
 	h       *Household
 	today   time.Time
-	number  int // rows of today so far
+	number  int // number of today's rows so far
 	balance [famAccounts]int64
 	rows    []Transaction
 	pairs   int64
@@ -101,11 +102,11 @@ const (
 	daysSinceDouble = 5
 	daysSinceRefund = 3
 	daysSinceBought = 17
-	// the price of a subscription rose at its last payment or at the two last
+	// the price of a subscription rose before its last payment, or before the last two
 	daysSinceRise = 34
 )
 
-// live makes what happens today.
+// live makes today's rows.
 func (f *story) live() {
 	_, month, day := f.today.Date()
 	f.dice, f.number = newDice(f.h.Options.Seed+uint64(monthOf(f.today))*100+uint64(day), 5), 0
@@ -124,8 +125,8 @@ func (f *story) live() {
 	f.move(day)
 }
 
-// cheaper is how many times prices have risen since, which they did seven months ago and a year
-// before that.
+// cheaper returns how many price rises are still to come today. Prices rose seven months before
+// Options.Family, and a year before that, and so on.
 func (f *story) cheaper() (times int64) {
 	for years := range f.h.Options.Years {
 		if f.today.Before(f.h.Options.Family.AddDate(-years, -7, 0)) {
@@ -135,7 +136,7 @@ func (f *story) cheaper() (times int64) {
 	return times
 }
 
-// run goes on an errand, or not.
+// run makes the payment of an errand, on some days.
 func (f *story) run(e *errand) {
 	busy := e.week[f.today.Weekday()]
 	if e.kind == Online && f.today.Month() == time.December {
@@ -153,7 +154,7 @@ func (f *story) run(e *errand) {
 	name, payee, _ := cut(e.shops[f.below(len(e.shops))])
 	account := e.accounts[f.below(len(e.accounts))]
 	row := f.pay(account, e.kind, cents, name, payee, e.category)
-	if account == famGold && f.chance(450) { // it was paid with the additional card, which shows it too
+	if account == famGold && f.chance(450) { // paid with the additional card, which also shows it
 		f.pairs++
 		f.rows[row].PairID = f.pairs
 		again := f.pay(famGoldCopy, e.kind, cents, name, payee, e.category)
@@ -170,7 +171,7 @@ func cut(shop string) (name, payee string, ok bool) {
 	return shop, "", false
 }
 
-// subscription pays the one whose price has risen lately.
+// subscription pays the subscription whose price has risen recently.
 func (f *story) subscription(day int) {
 	if day != 13 {
 		return
@@ -182,9 +183,9 @@ func (f *story) subscription(day int) {
 	f.pay(famGold, Subscription, cents, "NETFLIX.COM", "Netflix", catFilm)
 }
 
-// events makes what happened lately and what the screens are about: a charge that came twice, a
-// purchase that was given back, a carpenter whose bill made last month cost more than this one, and
-// tickets that break a budget.
+// events makes recent events for the screens to show: a charge that came twice, a refunded
+// purchase, a carpenter whose bill made last month more expensive than this one, and tickets that
+// exceed a budget.
 func (f *story) events() {
 	storyEnd := f.h.Options.Family
 	ago := int(storyEnd.Sub(f.today).Hours()) / 24
@@ -206,8 +207,8 @@ func (f *story) events() {
 	}
 }
 
-// move moves money between the family's accounts. The last two ways are rare and say little, so
-// that a person must decide what they are.
+// move moves money between the family's accounts. The last two kinds are rare and have unclear
+// texts, so that a person must decide what they are.
 func (f *story) move(day int) {
 	switch day {
 	case 1:
@@ -239,12 +240,12 @@ func (f *story) move(day int) {
 		cents := int64(140_00 + f.below(12)*10_00)
 		f.transfer(TransferOut, famRainy, famJoint, cents, 4, "Garden and roof", catOut, catIn)
 	}
-	if month == 7 && day == 19 { // the summer is what the fund is for
+	if month == 7 && day == 19 { // the fund is for the summer
 		f.transfer(TransferOut, famHoliday, famAnna, 1_240_00, 0, "Summer holiday", catOut, catIn)
 	}
 }
 
-// sweep moves what an account has beyond what it should keep.
+// sweep moves the balance of an account above keep to another account.
 func (f *story) sweep(from, to int, keep int64, name string) {
 	if cents := (f.balance[from] - keep) / 10_00 * 10_00; cents > 0 {
 		f.transfer(TransferOut, from, to, cents, 0, name, catSave, catUnsave)
@@ -258,8 +259,8 @@ func (f *story) clear(card, from int, name string) {
 	}
 }
 
-// transfer makes the two rows of money that goes from one account to another, the second so many
-// days later.
+// transfer makes the two rows of money that moves from one account to another. The second row is
+// that many days later.
 func (f *story) transfer(kind Kind, from, to int, cents int64, days int, name string, out, in category) {
 	f.pairs++
 	gone := f.pay(from, kind, cents, name, "", out)
@@ -268,7 +269,7 @@ func (f *story) transfer(kind Kind, from, to int, cents int64, days int, name st
 	f.rows[came].PairID, f.rows[came].Date = f.pairs, f.today.AddDate(0, 0, days)
 }
 
-// pay makes a row and returns its place.
+// pay makes a row and returns its index.
 func (f *story) pay(account int, kind Kind, cents int64, name, payee string, class category) int {
 	f.number++
 	t := Transaction{
@@ -293,7 +294,7 @@ func (f *story) pay(account int, kind Kind, cents int64, name, payee string, cla
 	return len(f.rows) - 1
 }
 
-// settle gives the accounts the balances that follow from the rows.
+// settle sets the balances of the accounts to those that follow from the rows.
 func (f *story) settle() {
 	end := familyOpening
 	for i := range f.h.familyRows {

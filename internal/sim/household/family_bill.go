@@ -1,28 +1,29 @@
 package household
 
-// A bill is what comes back: every so many months on a day, at a price that may have risen.
+// A bill is paid again and again: on a day of every month or every few months, at a price that may
+// rise.
 type bill struct {
 	day     int // of the month
 	every   int // months; 0 is 1
-	in      int // the first of those months, from 1
+	in      int // one of those months, from 1
 	account int
 	cents   int64
-	rise    int64 // how much more it costs than a year before
+	rise    int64 // how much more it costs than before the last rise
 	name    string
 	payee   string
 	kind    Kind
 	category
 }
 
-// catBenefits is what Plaid calls money from the state.
+// catBenefits is Plaid's category for money from the state.
 var (
 	catBenefits = category{"INCOME", "INCOME_UNEMPLOYMENT", "income"}
 	catSchool   = category{"GENERAL_SERVICES", "GENERAL_SERVICES_EDUCATION", "education"}
 	catCar      = category{"GENERAL_SERVICES", "GENERAL_SERVICES_AUTOMOTIVE", "transport"}
 )
 
-// bills are the family's contracts. Salaries come at the beginning and in the middle of a month, so
-// that on each day more has come in than gone out.
+// bills are the family's contracts. Salaries arrive at the beginning and in the middle of a month,
+// so that on every day of a month more money has come in than gone out.
 var bills = []bill{
 	{
 		day: 1, account: famAnna, cents: -3_912_40, rise: -118_00,
@@ -157,7 +158,7 @@ var bills = []bill{
 	},
 }
 
-// An errand is something bought on some days.
+// An errand is a purchase that is made on some days.
 type errand struct {
 	week     [7]int // chance in a thousand on each day of the week, from Sunday
 	low      int    // cents

@@ -8,15 +8,15 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// told is the family as it is told on a day and known up to another.
+// told returns the family whose story leads up to one day, with rows up to another day.
 func told(t *testing.T, on, end time.Time) (*household.Household, []household.Transaction) {
 	t.Helper()
 	h := household.New(household.Options{Seed: 3, Years: 2, Family: on, End: end})
 	return h, slices.Collect(h.Transactions())
 }
 
-// TestFamilyOnAnyDay tells the family on every day of a leap year: more has
-// come in than gone out in each month so far, and all that its story is about has happened.
+// TestFamilyOnAnyDay generates the family for every day of a leap year. In each month so far more
+// has come in than gone out, and all events of the story have happened.
 func TestFamilyOnAnyDay(t *testing.T) {
 	t.Parallel()
 	budgets := map[string]int64{
@@ -58,8 +58,8 @@ func TestFamilyOnAnyDay(t *testing.T) {
 	}
 }
 
-// TestFamilyGoesOn: a later end adds rows and changes none, so that a bank that is asked again has
-// the same past; and the balances are those of the rows.
+// TestFamilyGoesOn checks that a later end adds rows and changes none, so that a bank that is asked
+// again has the same past, and that the balances follow from the rows.
 func TestFamilyGoesOn(t *testing.T) {
 	t.Parallel()
 	on := time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC)

@@ -1,11 +1,11 @@
-// Package household generates a household and its transactions, the same ones for the same seed on
-// every machine, for tests, benchmarks and the demo. It knows nothing about databases, the
-// providers' protocols or how coffer stores data: it returns plain rows.
+// Package household generates a household and its transactions for tests, benchmarks and the demo.
+// The same seed gives the same result on every machine. The package knows nothing about databases,
+// the providers' protocols or how coffer stores data: it returns plain rows.
 //
-// Two adults live in Berlin and use the euro. One of them kept a dollar account; one card appears
-// twice, because an additional card was issued on it. Wages, rent and subscriptions follow the
-// calendar; everyday spending fills the rest. More transactions in the same years make everyday
-// spending denser without changing its mix.
+// Two adults live in Berlin and use the euro. One of them has kept a dollar account. One card
+// appears twice, because it has an additional card. Wages, rent and subscriptions follow the
+// calendar; everyday spending fills the rest. With more transactions in the same years, everyday
+// spending is denser but has the same mix.
 package household
 
 import (
@@ -15,31 +15,29 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Options choose a household. The zero value, and a zero value in any field, gives a good one.
+// Options choose a household. Zero values are good defaults.
 type Options struct {
 	Seed         uint64
 	Transactions int       // rows that Transactions yields; 10,000 if not positive
-	Years        int       // how many years they reach back, as long as a day has four rows; 3 if not positive
-	End          time.Time // the last day, of which only the date counts; 2026-06-30 if zero
-	// Decoys adds everyday rows that look like transfers between the household's accounts but are
-	// not, or cannot be distinguished from them.
+	Years        int       // how many years they reach back, at four rows a day or more; 3 if not positive
+	End          time.Time // the last day; its time of day is ignored; 2026-06-30 if zero
+	// Decoys adds everyday rows that look like transfers between the household's accounts, or that
+	// cannot be distinguished from them.
 	Decoys bool
-	// Lookalikes adds what two people have in common and repeats: equal subscriptions, a wage in
-	// two parts, the same shop on the same day, and payments that equal what another account
-	// receives.
+	// Lookalikes adds equal payments of two people: equal subscriptions, a wage in two parts, the
+	// same shop on the same day, and payments that equal what another account receives.
 	Lookalikes bool
-	// most rows of files and of Plaid say what the payment was for
+	// Purposes gives most rows from files and from Plaid a purpose.
 	Purposes bool
-	// contracts that are hard to recognize, and habits that are easily taken for contracts
+	// Contracts adds contracts that are hard to recognize, and habits that look like contracts.
 	Contracts bool
 	// Family makes the household the demo's family instead, with a story that leads up to that day.
-	// Only Seed, Years and End count then; a later End adds days.
+	// Of the other options, only Seed, Years and End apply then; a later End adds days.
 	Family time.Time
 }
 
-// sparsest is the fewest rows a day. Wages, rent and the like are two fifths of that, so a
-// household with fewer transactions goes back less far than its Years and keeps something of its
-// mix.
+// sparsest is the smallest number of rows per day. Wages, rent and the like are two fifths of that.
+// So a household with fewer transactions covers less than Years, and its mix stays similar.
 const sparsest = 4
 
 // A Household is the result of [New]. It is read-only: any number of goroutines may walk its
@@ -53,9 +51,9 @@ type Household struct {
 
 	market     market
 	diary      []day
-	rows       int // of the diary's standing orders and of contracts
+	rows       int // number of rows of the diary's standing orders and of contracts
 	dated      map[time.Time][]dated
-	familyRows []Transaction // a family's
+	familyRows []Transaction // all rows, if the household is a family
 }
 
 // A Member is one of the adults.
@@ -72,16 +70,16 @@ type Connection struct {
 	Member      int // index into Members
 }
 
-// None is the index that names nothing.
+// None is the index for no element.
 const None = -1
 
-// An Account is one of about a dozen. Balances are those at the end of the last day and follow the
-// providers' signs: debt on a card or a loan is positive. Balances of earlier days follow from the
-// transactions, backwards.
+// An Account is one of about a dozen. Balances are those at the end of the last day, with the sign
+// of the providers: debt on a card or a loan is positive. To get an earlier balance, subtract the
+// later transactions.
 type Account struct {
 	Connection   int // index into Connections
-	Owner        int // index into Members where it is not the connection's member, else None
-	MirrorOf     int // index into Accounts of the card whose charges this one repeats, else None
+	Owner        int // index into Members if another member than the connection's owns it, else None
+	MirrorOf     int // for a card's copy: index into Accounts of the card with the same charges, else None
 	ProviderID   string
 	Name         text.Untrusted
 	OfficialName text.Untrusted // may be empty
@@ -122,7 +120,7 @@ func New(o Options) *Household {
 	return h
 }
 
-// Provider names the provider of an account.
+// Provider returns the name of an account's provider.
 func (h *Household) Provider(account int) string {
 	return h.Connections[h.Accounts[account].Connection].Provider
 }
@@ -144,7 +142,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// midnight is when a day begins, as households count days.
+// midnight returns the start of a day in the household's way of counting days.
 func midnight(t time.Time) time.Time {
 	year, month, date := t.Date()
 	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)

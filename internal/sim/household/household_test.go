@@ -17,7 +17,7 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// sizes are households from the smallest to one that is denser than life.
+// sizes are households from the smallest to one with more payments than a real one.
 var sizes = []household.Options{
 	{Seed: 1, Transactions: 1},
 	{Seed: 2, Transactions: 2},
@@ -42,7 +42,7 @@ func each(t *testing.T, check func(*testing.T, *household.Household, []household
 	}
 }
 
-// line is a row with all that is in it.
+// line prints all fields of a row.
 func line(t *household.Transaction) string {
 	moment := func(at *time.Time) string {
 		if at == nil {
@@ -71,8 +71,8 @@ func digest(h *household.Household, rows int) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// golden changes only when the generator is meant to change: benchmarks and fixtures made before no
-// longer compare.
+// golden must change only when the generator is changed on purpose. Older benchmarks and fixtures
+// are then no longer comparable.
 const golden = "2d6b71ca8ea560acb2c1455791f41ec1e0fa9f36ff886fa45ce21327b3af926f"
 
 func TestSameSeedSameRows(t *testing.T) {

@@ -6,27 +6,26 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A market is where the household spends: the merchants of each trade and what they are called on
+// A market is where the household spends: the merchants of each trade, with their names on
 // statements.
 type market struct {
 	merchants [][]merchant // by trade
 	sums      [][]int      // of the merchants' weights
 	orders    []merchant   // by order
-	german    []bankWords  // by account that the words are about
+	german    []bankWords  // by account that the texts are about
 	english   []bankWords
 }
 
-// A merchant has a name for people and one for machines, and stands on statements under one or
-// several names.
+// A merchant has a name for people and one for machines, and one or several names on statements.
 type merchant struct {
-	clean text.Untrusted   // as Plaid enriches it, empty where Plaid does not know it
-	loud  text.Untrusted   // as Teller does
-	names []text.Untrusted // on statements; empty where each row is written differently …
-	forms []string         // … by one of these
-	label string           // what %N and %n stand for
+	clean text.Untrusted   // Plaid's cleaned name; empty if Plaid does not know it
+	loud  text.Untrusted   // Teller's name
+	names []text.Untrusted // on statements; empty if each row has its own text …
+	forms []string         // … in one of these forms
+	label string           // the value of %N and %n
 }
 
-// A bankWords is what one bank writes about an account of ours, or on its rows.
+// A bankWords is the texts that one bank writes about one of our accounts, or on its rows.
 type bankWords struct{ to, from, paid, received, rate, traded, cash, abroad text.Untrusted }
 
 // plainForms are the forms of a shop's name on a statement, if its trade has no others.
@@ -53,7 +52,7 @@ func newMarket(d *dice, household []Account) market {
 		sums := make([]int, len(list))
 		sum := 0
 		for rank := range sums {
-			sum += 100_000 / (rank + 3) // Zipf: a few get most, and nearly all get something
+			sum += 100_000 / (rank + 3) // Zipf: a few merchants get most payments, but nearly all get some
 			sums[rank] = sum
 		}
 		m.merchants, m.sums = append(m.merchants, list), append(m.sums, sums)
@@ -78,8 +77,8 @@ func newMarket(d *dice, household []Account) market {
 	return m
 }
 
-// standing returns the merchant of an order: one name, rewritten if it has a month or a number in
-// it.
+// standing returns the merchant of a standing order. It has one name, which changes per row if it
+// contains a month or a number.
 func standing(form, clean string) merchant {
 	m := merchant{clean: text.Name(clean), loud: text.Name(strings.ToUpper(clean))}
 	if strings.Contains(form, "%") {
@@ -90,9 +89,9 @@ func standing(form, clean string) merchant {
 	return m
 }
 
-// A writer fills in forms: %N a merchant's name in capitals, %n as it is, %C a city, %S a surname,
-// %G a given name, %M and %Y the month and the year, %1 to %9 so many digits, and %D and %R a
-// reference that no other row has.
+// A writer fills in forms: %N a merchant's name in capitals, %n the name unchanged, %C a city, %S a
+// surname, %G a given name, %M and %Y the month and the year, %1 to %9 that many digits, and %D and
+// %R a reference that no other row has.
 type writer struct {
 	*dice
 	month int
@@ -138,8 +137,8 @@ func (w *writer) fill(form, label string) string {
 	return string(out)
 }
 
-// brand reads the specification of a brand, and gives each of its stores a name on statements. It
-// is "Name", "Name=FORM|FORM", or "=FORM" for a brand whose name no provider knows.
+// brand reads the specification of a brand, and gives each of its stores a name on statements. The
+// specification is "Name", "Name=FORM|FORM", or "=FORM" for a brand whose name no provider knows.
 func (w *writer) brand(spec string, stores int) merchant {
 	name, own, _ := strings.Cut(spec, "=")
 	forms := plainForms
@@ -157,8 +156,8 @@ func (w *writer) brand(spec string, stores int) merchant {
 	return m
 }
 
-// local invents a merchant from a specification, which is "FORM" of its name, or "=FORM of its
-// name=FORM on statements". Plaid does not know all of them.
+// local invents a merchant from a specification: "FORM" for its name, or "=FORM=FORM" for its name
+// and its name on statements. Plaid does not know all of these merchants.
 func (w *writer) local(form string) merchant {
 	own := smallForms[w.below(len(smallForms))]
 	if named, ok := strings.CutPrefix(form, "="); ok {
@@ -174,13 +173,13 @@ func (w *writer) local(form string) merchant {
 		return m
 	}
 	m.names = []text.Untrusted{w.write(own, name)}
-	if w.chance(400) { // the terminal was changed
+	if w.chance(400) { // the card terminal was replaced
 		m.names = append(m.names, w.write("%N %3 %C", name))
 	}
 	return m
 }
 
-// makesNames reports a form that makes a new name for each row.
+// makesNames reports whether a form makes a new name for each row.
 func makesNames(form string) bool {
 	return strings.Contains(form, "%R") || strings.Contains(form, "%D")
 }

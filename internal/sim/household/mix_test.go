@@ -54,7 +54,7 @@ func paired(h *household.Household, p []household.Transaction) error {
 	return nil
 }
 
-// TestPairedCanFail is the control of TestPairs.
+// TestPairedCanFail checks that the check of TestPairs can fail.
 func TestPairedCanFail(t *testing.T) {
 	t.Parallel()
 	h := household.New(household.Options{})
@@ -170,7 +170,7 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// TestLongTail checks the names on which text search and rules are measured: some thousands occur
+// TestLongTail checks the names for benchmarks of text search and rules: some thousands occur
 // repeatedly, and one row in twenty has a name that occurs once.
 func TestLongTail(t *testing.T) {
 	t.Parallel()

@@ -2,24 +2,24 @@ package household
 
 import "time"
 
-// An standingOrder is what comes back by the calendar: wages, rent, subscriptions, the settling of
-// cards.
+// A standingOrder is a payment that follows the calendar: wages, rent, subscriptions, the payment
+// of card balances.
 type standingOrder struct {
 	kind    Kind
 	day     int // of the month; 0 is the last one
 	every   int // months; 0 is 1
-	in      int // which of those months, from 0
-	shift   int // off weekends and holidays: -1 back, +1 on
-	from    int // the first month, as year*100 + month; 0 has none
-	until   int // the first month no more
+	in      int // one of those months, from 0
+	shift   int // for weekends and holidays: -1 earlier, +1 later
+	from    int // the first month, as year*100 + month; 0 means no limit
+	until   int // the first month without it
 	account int
 	other   int // None, or the account at the other end
 
 	cents  int64 // in June 2026; negative is money in
 	step   int64 // by how much the price changes …
-	period int   // … each time so many months have gone; 0 never
+	period int   // … after each period of this many months; 0 means never
 	raise  int   // per mille a year, in January
-	wobble int   // per mille of chance in each amount
+	wobble int   // random variation of each amount, per mille
 	share  int   // percent of the account's deficit that other pays, instead of cents
 
 	name     string
@@ -28,7 +28,7 @@ type standingOrder struct {
 	channel  string
 }
 
-// priceMonth is the month of the prices in the tables.
+// priceMonth is the month to which the prices in the tables apply.
 const priceMonth = 2026*12 + 5
 
 const (
@@ -37,8 +37,8 @@ const (
 	wired   = "other"
 )
 
-// orders are sorted like a day's rows: a row that settles an account comes after the rows that move
-// it.
+// orders are in the order of a day's rows: a row that balances an account comes after the rows that
+// change its balance.
 var orders = []standingOrder{
 	{
 		kind: Salary, day: 25, shift: -1, account: annaCurrent, other: None, cents: -3690_00, raise: 31,
@@ -235,8 +235,8 @@ func (o *standingOrder) rows() int {
 	return 2
 }
 
-// due reports whether the order falls on a date. Days are chosen so that a shift stays within the
-// month.
+// due reports whether the order is due on a date. The days in the table are chosen so that a shift
+// stays within the month.
 func (o *standingOrder) due(date time.Time) bool {
 	year, month, _ := date.Date()
 	if named := year*100 + int(month); named < o.from || o.until != 0 && named >= o.until {

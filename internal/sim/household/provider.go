@@ -10,7 +10,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A source is how a row reaches the household, which decides how much is known about it.
+// A source is the way in which a row reaches the household. It determines which fields the row has.
 type source uint8
 
 const (
@@ -21,18 +21,18 @@ const (
 
 var sources = map[string]source{"plaid": fromPlaid, "teller": fromTeller, "csv": fromFile}
 
-// stillPending is how likely a card's row is pending on the last day, the day before, and so on;
-// per mille.
+// stillPending is the probability per mille that a card's row is still pending: on the last day,
+// the day before, and so on.
 var stillPending = [...]int{900, 650, 300, 100}
 
-// An entry is what makes two rows of a statement the same, for those that carry no id.
+// An entry identifies equal rows of a statement whose rows have no id.
 type entry struct {
 	account int
 	amount  money.Amount
 	name    text.Untrusted
 }
 
-// describe writes a merchant's row as the account's provider would.
+// describe writes a merchant's row in the form of the account's provider.
 func (w *walk) describe(t *Transaction, m *merchant, class category, channel string) {
 	if len(m.forms) > 0 {
 		t.Name = w.writer.write(m.forms[w.below(len(m.forms))], m.label)
@@ -48,7 +48,7 @@ func (w *walk) describe(t *Transaction, m *merchant, class category, channel str
 	w.classify(t, class, channel)
 }
 
-// classify gives a row the provider's category. Teller looks at a row only when it is posted.
+// classify sets the provider's category of a row. Teller classifies a row only when it is posted.
 func (w *walk) classify(t *Transaction, class category, channel string) {
 	t.RawPrimary, t.RawDetailed, t.PaymentChannel = "", "", ""
 	t.Truth = class.detailed
@@ -64,8 +64,8 @@ func (w *walk) classify(t *Transaction, class category, channel string) {
 	}
 }
 
-// identify gives a row of today the id that its provider would. A file has none: there the row's
-// content is its id, counted where a day has several of the same.
+// identify sets the id that the provider would give a row of today. A file has no ids. There the
+// row's content is its id, with a count if a day has several equal rows.
 func (w *walk) identify(t *Transaction) {
 	switch w.source[t.AccountIndex] {
 	case fromPlaid:

@@ -9,9 +9,10 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// purpose returns the purpose of the payment as the account's provider sends it: a file's own
-// column, Plaid's text of the bank, and nothing from Teller. It follows from the row's id, so a
-// household is the same with and without purposes. Most contain a number and occur once.
+// purpose returns the purpose of the payment in the form of the account's provider: a file has its
+// own column, Plaid has the bank's text, and Teller has nothing. It depends only on the row's id,
+// so the rest of the household is the same with and without purposes. Most contain a number and
+// occur once.
 func (w *walk) purpose(t *Transaction) text.Untrusted {
 	source := w.source[t.AccountIndex]
 	if source == fromTeller {
@@ -20,7 +21,7 @@ func (w *walk) purpose(t *Transaction) text.Untrusted {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(t.ProviderID))
 	n := sum.Sum64()
-	if n%10 < 2 { // many payments have none
+	if n%10 < 2 { // many payments have no purpose
 		return ""
 	}
 	month := fmt.Sprintf("%02d/%d", t.Date.Month(), t.Date.Year())
@@ -44,7 +45,7 @@ func (w *walk) purpose(t *Transaction) text.Untrusted {
 	default:
 		s = fmt.Sprintf("Karte %04d REF %08d %s", n/10%7000, ref, t.Date.Format(time.DateOnly))
 	}
-	if source == fromPlaid { // as the bank's own system writes it
+	if source == fromPlaid { // in the form of the bank's own system
 		s = strings.ToUpper(s)
 	}
 	return text.Detail(s, t.Name)

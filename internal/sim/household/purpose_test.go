@@ -6,7 +6,8 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// Purposes change nothing else, most rows of banks that send them have one, and most are unique.
+// Purposes change nothing else. Most rows of banks that send them have a purpose, and most are
+// unique.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	with := household.New(household.Options{Seed: 4, Transactions: 5000, Purposes: true})

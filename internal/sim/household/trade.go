@@ -1,26 +1,26 @@
 package household
 
-// A trade is one sort of everyday row: how often, how much, paid with what, and to whom.
+// A trade is one sort of everyday payment: how often, how much, from which account, and to whom.
 type trade struct {
 	kind     Kind
-	weight   int // of a thousand everyday events, on an ordinary day
+	weight   int // out of a thousand everyday events, on an ordinary day
 	category category
 	purse    *purse
 	low      int // cents, in June 2026
 	high     int
-	skew     int    // how strongly amounts crowd at the low end, from 1 for evenly
+	skew     int    // how much more often low amounts occur; 1 means equally often
 	ending   ending // of the price
 	idle     bool   // closed on Sundays and holidays
 	season   *[12]int
 	journey  int // percent of the weight while abroad; 0 is 100
 	channel  string
-	stores   int      // names of a merchant that has shops; 0 is 1
+	stores   int      // number of store names of a merchant; 0 is 1
 	brands   []string // "Name" or "Name=FORM|FORM"; see [writer] for forms
 	locals   []string // forms of invented merchants' names …
 	count    int      // … and how many to invent
 }
 
-// An ending is how prices of a trade like to end.
+// An ending is how prices of a trade usually end.
 type ending uint8
 
 const (
@@ -28,10 +28,10 @@ const (
 	nines               // 4.99, 12.95
 	tens                // 3.40
 	whole               // 25.00
-	notes               // what a cash machine gives
+	notes               // the banknotes of a cash machine
 )
 
-// A purse is which accounts pay for a trade.
+// A purse is the accounts that pay for a trade.
 type purse struct {
 	accounts []int
 	sums     []int // of their weights

@@ -18,29 +18,29 @@ type Transaction struct {
 	Currency       money.Currency // the account's
 	Name           text.Untrusted
 	MerchantName   text.Untrusted // may be empty
-	Detail         text.Untrusted // with Options.Purposes; may be empty, and is from Teller
-	RawPrimary     text.Untrusted // empty from csv, and while Teller has not looked at the row
+	Detail         text.Untrusted // with Options.Purposes; may be empty, and always is from Teller
+	RawPrimary     text.Untrusted // empty from csv, and until Teller has classified the row
 	RawDetailed    text.Untrusted // Plaid only
 	PaymentChannel string         // Plaid only
-	Pending        bool           // in the last days only
+	Pending        bool           // only in the last days
 
 	// Fields that no provider sends.
 	Kind  Kind
 	Truth text.Untrusted // the category in Plaid's detailed classification, whichever provider sends the row
-	// shared by the two rows of one movement: see Kind.Paired, and a card charge with its copy on
-	// the additional card; else 0
+	// PairID is shared by the two rows of one movement, else 0: see Kind.Paired. A card charge and
+	// its copy on the additional card also share one.
 	PairID        int64
-	RefundOf      string       // the ProviderID, in the same account, of the purchase that a refund gives back
-	PendingAmount money.Amount // the amount while pending; another than Amount for a posted Tip
-	// the same for all rows of one contract, wage or other standing order; 0 if it is not one
+	RefundOf      string       // the ProviderID of the refunded purchase, in the same account
+	PendingAmount money.Amount // the amount while pending; for a posted Tip it differs from Amount
+	// Series is the same for all rows of one contract, wage or other standing order, else 0.
 	Series int
 }
 
-// A Kind is why money moved.
+// A Kind is the reason for a payment.
 type Kind uint8
 
-// The kinds. A pair's rows of one currency add up to zero; those of an exchange are in two
-// currencies.
+// The kinds. The rows of a pair add up to zero if they have the same currency. Those of an exchange
+// have two currencies.
 const (
 	Salary Kind = iota
 	Freelance
@@ -55,9 +55,9 @@ const (
 	Tax
 	Subscription
 	Groceries
-	Bakery // and coffee
+	Bakery // includes coffee
 	Restaurant
-	Tip // a restaurant charge that was posted with the tip, and authorized without
+	Tip // a restaurant charge that was authorized without the tip and posted with it
 	Shopping
 	Online
 	Health
@@ -95,9 +95,9 @@ var kindNames = [kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Paired reports the kinds whose rows come in twos, one in each of two own accounts, with one
-// PairID.
+// Paired reports whether rows of the kind come in pairs: two rows in two of the household's
+// accounts, with the same PairID.
 func (k Kind) Paired() bool { return k >= TransferOut && k <= ExchangeIn }
 
-// other is the kind of the second row of a pair.
+// other returns the kind of the second row of a pair.
 func (k Kind) other() Kind { return k + 1 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Transactions yields the household's transactions, oldest first, exactly Options.Transactions of
-// them and the same ones on every call. Only the rows of a few weeks are in memory at a time; the
-// caller may keep what it yields.
+// Transactions yields the household's transactions, oldest first. There are exactly
+// Options.Transactions of them, the same ones on every call. Only the rows of a few weeks are in
+// memory at a time. The caller may keep the yielded rows.
 func (h *Household) Transactions() iter.Seq[Transaction] {
 	if h.familyRows != nil {
 		return slices.Values(h.familyRows)
@@ -31,7 +31,7 @@ func (h *Household) Transactions() iter.Seq[Transaction] {
 	}
 }
 
-// horizon is how many days ahead a row may be made: a refund comes within four weeks.
+// horizon is the maximum number of days that a row can lie ahead: a refund comes within four weeks.
 const horizon = 32
 
 // A walk goes through the diary once, day by day.
@@ -43,13 +43,13 @@ type walk struct {
 	last    int
 	waiting [horizon][]Transaction // by day, modulo horizon
 
-	made  int // rows yielded or waiting, never more than there will be
-	spent int // those of the everyday
+	made  int // rows yielded or waiting; at most Options.Transactions
+	spent int // everyday rows among them
 
-	flow    [accountCount]int64 // what came in less what went out since the account was last settled, in cents
+	flow    [accountCount]int64 // money in less money out since the account was last balanced, in cents
 	pair    int64
 	seen    map[entry]int // rows of today in csv accounts
-	moments []time.Time   // room for those that rows point to
+	moments []time.Time   // storage for the times that rows point to
 	sums    []int         // of the trades' weights today
 	source  [accountCount]source
 }
@@ -63,12 +63,12 @@ func newWalk(h *Household) *walk {
 	for i := range w.source {
 		w.source[i] = sources[h.Provider(i)]
 	}
-	// The walk begins in the middle of a life: the cards have been used.
+	// The walk begins with cards that have already been used.
 	w.flow[goldCard], w.flow[blueCard] = -48_217, -31_905
 	return w
 }
 
-// begin makes what happens today, which may be rows of later days too.
+// begin makes today's rows. It may also make rows of later days.
 func (w *walk) begin() {
 	clear(w.seen)
 	today := &w.h.diary[w.today]
@@ -109,7 +109,7 @@ func (w *walk) target(today *day) int {
 	return int(int64(everyday) * int64(today.busy) / int64(w.h.diary[w.last].busy))
 }
 
-// weigh sets how likely each trade is today.
+// weigh sets the probability of each trade for today.
 func (w *walk) weigh(today *day) {
 	sum := 0
 	for i := range trades {
@@ -132,7 +132,7 @@ func (w *walk) weigh(today *day) {
 // room returns how many rows may still be made.
 func (w *walk) room() int { return w.h.Options.Transactions - w.made }
 
-// put files a row under the day that is so many days ahead, or under the last one.
+// put adds a row to the day that is that many days ahead, but at most to the last day.
 func (w *walk) put(t *Transaction, ahead int) {
 	at := min(w.today+ahead, w.last)
 	t.Date = w.h.diary[at].date
@@ -144,7 +144,7 @@ func (w *walk) put(t *Transaction, ahead int) {
 	w.made++
 }
 
-// row is a plain posted row of an account.
+// row returns a plain posted row of an account.
 func (w *walk) row(account int, kind Kind, cents int64) Transaction {
 	a := amount(cents)
 	return Transaction{
@@ -153,7 +153,7 @@ func (w *walk) row(account int, kind Kind, cents int64) Transaction {
 	}
 }
 
-// moment keeps a time for a row to point to.
+// moment stores a time for a row to point to.
 func (w *walk) moment(t time.Time) *time.Time {
 	if len(w.moments) == cap(w.moments) {
 		w.moments = make([]time.Time, 0, 256)
@@ -162,8 +162,8 @@ func (w *walk) moment(t time.Time) *time.Time {
 	return &w.moments[len(w.moments)-1]
 }
 
-// move makes the two rows of money going from one own account to another; the second comes up to
-// three days later.
+// move makes the two rows of money that moves between two of the household's accounts. The second
+// row comes up to three days later.
 func (w *walk) move(kind Kind, from, to int, cents, arrives int64) {
 	w.pair++
 	out, in := w.row(from, kind, cents), w.row(to, kind.other(), -arrives)
@@ -198,7 +198,7 @@ func (w *walk) words(account, about int) *bankWords {
 	return &w.h.market.german[about]
 }
 
-// payOrder makes the rows of a standing payOrder.
+// payOrder makes the rows of a standing order.
 func (w *walk) payOrder(index int) {
 	o := &orders[index]
 	if w.room() < o.rows() {
@@ -223,8 +223,8 @@ func (w *walk) payOrder(index int) {
 	}
 }
 
-// balanceAccount brings an account back to where it was: the other one pays its deficit or takes
-// its surplus, and a card is paid off.
+// balanceAccount evens out what an account has gained or lost since it was last balanced. The other
+// account pays its deficit or takes its surplus; a card is paid off.
 func (w *walk) balanceAccount(o *standingOrder, today *day) {
 	from, to := o.other, o.account
 	cents := -w.flow[o.account] * int64(o.share) / 100

@@ -1,6 +1,6 @@
 package household
 
-// The words that invented names are made of. The order matters: it is part of what a seed means.
+// The words of invented names. Their order must not change, because a seed selects words by index.
 
 var cities = []string{
 	"Berlin", "Potsdam", "Berlin Mitte", "Hamburg", "Leipzig", "München", "Köln", "Berlin-Köpenick",

@@ -11,20 +11,20 @@ import (
 // A Script is a model: it is called for each request that the server accepts.
 type Script func(Request) Answer
 
-// An Answer is what a model says.
+// An Answer is a model's answer.
 type Answer struct {
 	Text  string
 	Calls []Call
-	// Thinking adds a block with a signature, or extra_content on each call, that must come back
+	// Thinking adds a block with a signature, or extra_content on each call, that must be sent back
 	// unchanged.
 	Thinking bool
 	// Stop replaces the reason that the server gives: a word of its format.
 	Stop string
-	// Usage replaces what the server counts.
+	// Usage replaces the server's count.
 	Usage *Usage
 	// Filler adds that many bytes of text, for responses that are too large.
 	Filler int
-	// Fault happens to this answer.
+	// Fault is a problem of this answer.
 	Fault *Fault
 
 	cut bool
@@ -33,13 +33,13 @@ type Answer struct {
 // A Usage is the server's count of tokens.
 type Usage struct {
 	Input, CacheRead, CacheWrite, Output int64
-	Missing                              bool // it says nothing
+	Missing                              bool // the server reports no usage
 }
 
-// Say is an answer of text alone.
+// Say returns an answer of text alone.
 func Say(text string) Answer { return Answer{Text: text} }
 
-// Use is an answer that calls one tool. Arguments are any value that prints as JSON.
+// Use returns an answer that calls one tool. arguments can be any value that prints as JSON.
 func Use(tool string, arguments any) Answer { return Answer{}.Use(tool, arguments) }
 
 // Use adds a call.
@@ -52,8 +52,8 @@ func (a Answer) Use(tool string, arguments any) Answer {
 	return a
 }
 
-// Cut cuts the arguments of the last call after n bytes, as a limit of tokens does. With a reason
-// of its own, such as Ollama's tool_calls, the server hides that.
+// Cut cuts off the arguments of the last call after n bytes, as a limit of tokens does. A reason of
+// its own, such as Ollama's tool_calls, hides that limit.
 func (a Answer) Cut(n int, stop string) Answer {
 	a.Calls = append([]Call(nil), a.Calls...)
 	last := &a.Calls[len(a.Calls)-1]
@@ -74,8 +74,8 @@ func (a Answer) Counted(u Usage) Answer {
 	return a
 }
 
-// Sequence is a model that says these things one after another, whatever it is asked, and the
-// last one again and again.
+// Sequence is a model that returns these answers one after another, regardless of the request. It
+// repeats the last one.
 func Sequence(answers ...Answer) Script {
 	var mu sync.Mutex
 	next := 0
@@ -93,7 +93,7 @@ const bytesPerToken = 4
 // tokens returns how many tokens the server counts in n bytes.
 func tokens(n int) int64 { return int64((n + bytesPerToken - 1) / bytesPerToken) }
 
-// limit cuts an answer at the request's limit of tokens, as an honest server does.
+// limit cuts off an answer at the request's limit of tokens, as an honest server does.
 func (a Answer) limit(limit int) Answer {
 	left := limit * bytesPerToken
 	if limit <= 0 || a.size() <= left {
@@ -133,7 +133,7 @@ func (a Answer) usage(r Request) Usage {
 	return Usage{Input: r.PromptTokens, Output: tokens(a.size()) + 1}
 }
 
-// stop is the reason that the server gives, of those of its format.
+// stop returns the server's reason for the end, in the words of its format.
 func (a Answer) stop(end, calls, cut string) string {
 	switch {
 	case a.Stop != "":
@@ -146,12 +146,12 @@ func (a Answer) stop(end, calls, cut string) string {
 	return end
 }
 
-// pieces splits a text as a stream does.
+// pieces splits a text into the pieces of a stream.
 func pieces(s string, size int) []string {
 	var out []string
 	for len(s) > size {
 		n := size
-		for n > 1 && !utf8.RuneStart(s[n]) { // a stream is cut between characters
+		for n > 1 && !utf8.RuneStart(s[n]) { // split between characters
 			n--
 		}
 		out, s = append(out, s[:n]), s[n:]
@@ -162,7 +162,7 @@ func pieces(s string, size int) []string {
 	return out
 }
 
-// filler is text of that many bytes, in pieces.
+// filler writes that many bytes of text, in pieces.
 func filler(n int, write func(string) bool) {
 	const line = "All work and no play makes a model a dull server. "
 	block := strings.Repeat(line, 1000)

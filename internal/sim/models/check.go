@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A refusal is an error of the server.
+// A refusal is an error response of the server.
 type refusal struct {
 	status  int
 	kind    string
@@ -20,7 +20,7 @@ func invalid(format string, args ...any) *refusal {
 	return &refusal{status: 400, kind: "invalid_request_error", message: fmt.Sprintf(format, args...)}
 }
 
-// fail prints a refusal as its format does.
+// fail prints a refusal in its format.
 func fail(w http.ResponseWriter, format Format, no refusal) {
 	w.Header().Set("Request-Id", "req_sim")
 	if format == Anthropic {
@@ -38,7 +38,7 @@ func fail(w http.ResponseWriter, format Format, no refusal) {
 	reply(w, no.status, map[string]any{"error": e})
 }
 
-// A habit is what models of a name do not accept.
+// A habit describes requests that models with a certain name reject.
 type habit struct {
 	format  Format
 	model   string // a part of the name
@@ -56,7 +56,7 @@ func sampled(body map[string]json.RawMessage) string {
 	return ""
 }
 
-// habits are those of real models, by parts of their names, and of names that tests make up.
+// habits are those of real models, by parts of their names, and of models that only tests use.
 var habits = []habit{
 	{Anthropic, "-5", sampled},
 	{Anthropic, "opus-4-7", sampled},
@@ -107,7 +107,7 @@ var habits = []habit{
 	}},
 }
 
-// check refuses what a real server refuses.
+// check rejects the same requests as a real server.
 func (s *Server) check(r Request, body []byte) *refusal {
 	if len(s.options.Models) > 0 && !slices.Contains(s.options.Models, r.Model) {
 		return &refusal{404, "not_found_error", "model_not_found", "model: " + r.Model}
@@ -168,7 +168,7 @@ func (s *Server) checkTurns(r Request) *refusal {
 	return nil
 }
 
-// echoed checks that the model's message comes back as it was said.
+// echoed checks that the model's message is sent back unchanged.
 func (s *Server) echoed(i int, m Message) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, in Request, a A
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // made of values that print
+		panic(err) // every value in it can be printed
 	}
 	return string(b)
 }
@@ -75,7 +75,7 @@ func input(arguments string) any {
 
 const signature = "c2ltdWxhdGVkLXNpZ25hdHVyZQ=="
 
-// blocks is a message of Anthropic's format.
+// blocks returns a message in Anthropic's format.
 func blocks(a Answer) []any {
 	out := []any{}
 	if a.Thinking {
@@ -90,7 +90,7 @@ func blocks(a Answer) []any {
 	return out
 }
 
-// chatMessage is a message of OpenAI's format.
+// chatMessage returns a message in OpenAI's format.
 func chatMessage(a Answer) object {
 	out := object{"role": "assistant", "content": nil}
 	if message := a.Text + strings.Repeat("x", min(a.Filler, 1<<20)); message != "" {
@@ -146,7 +146,7 @@ type streamer struct {
 	index   int
 }
 
-// fault sends the error that a script puts into a stream.
+// failed sends the error that a script puts into a stream, and reports whether there is one.
 func (s *streamer) failed(name string) bool {
 	if s.fault.Event == "" {
 		return false

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// words lists names of payees and the category that most households give them. A model that needs
-// no account decides by this list, and leaves unlisted payees to people.
+// words lists names of payees with the category that most households choose for them. The demo's
+// model decides by this list, and leaves unlisted payees to people.
 var words = []struct{ category, payees string }{
 	{
 		"food_and_drink_groceries", "lidl rewe edeka aldi netto penny kaufland biomarkt bio_company alnatura metro " +
@@ -64,9 +64,9 @@ func guess(payee string) string {
 	return ""
 }
 
-// Dictionary is a model that needs no account: it files sheets by what people decided before and by
-// a small dictionary, returns the code of a test, and ends every other conversation after one look
-// at the books. It is the model of the demo.
+// Dictionary is a model that needs no account with a provider; the demo uses it. It decides sheets
+// by earlier decisions of people and by a small dictionary. It returns the code of a test, and it
+// ends every other conversation after one look at the books.
 func Dictionary(r Request) Answer {
 	if s, ok := r.Sheet(); ok {
 		if t, _ := r.Tool("decide"); strings.Contains(string(t.Schema), `"counterparty"`) {
@@ -98,7 +98,7 @@ func ByDictionary(s Sheet) []Decision {
 		if c := row.Precedent(); c != "" {
 			d.Category, d.Note, d.Sure = c, "as people decided before", true
 		} else if c := guess(row.Merchant + " " + row.Name); c != "" && s.Has(c) {
-			d.Category, d.Note, d.Sure = c, "a payee of the dictionary", true
+			d.Category, d.Note, d.Sure = c, "a payee in the dictionary", true
 			if row.in() && !strings.HasPrefix(c, "income_") && !strings.HasPrefix(c, "transfers_") {
 				d.Note, d.Sure = "money in from a payee that is usually paid", false
 			}
@@ -109,7 +109,7 @@ func ByDictionary(s Sheet) []Decision {
 }
 
 // ByMerchant decides the counterparties of a sheet: the name that people gave the payee before,
-// else the bank's merchant name.
+// else the bank's name of the merchant.
 func ByMerchant(s Sheet) []Decision {
 	var out []Decision
 	for _, row := range s.Rows {
@@ -134,7 +134,7 @@ func summary(results []Result) string {
 		len(results))
 }
 
-// schema is what the dictionary knows of a tool's arguments.
+// schema is the part of a tool's schema that the dictionary uses.
 type schema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`

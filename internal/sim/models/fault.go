@@ -11,44 +11,44 @@ import (
 	"time"
 )
 
-// A Fault happens to an answer, or in place of it.
+// A Fault is a problem that an answer has, or that is sent in place of it.
 type Fault struct {
 	Skip  int // how many requests are spared first
-	Times int // how many are hit; 1 if zero, all that follow if negative
+	Times int // how many requests are affected; 1 if zero, all that follow if negative
 
 	// In place of the answer:
 	Status   int         // an error with this status
 	Code     string      // of that error, such as insufficient_quota or enforced_spend_limit_reached
-	Type     string      // of that error; if empty, the one that fits the status
+	Type     string      // of that error; if empty, the usual one for the status
 	Message  string      //
 	Header   http.Header // of that error, such as Retry-After
-	Body     string      // in place of an error of the format
-	Redirect string      // where to
-	Silence  bool        // nothing at all, until the client leaves
+	Body     string      // in place of an error in the format
+	Redirect string      // the target address
+	Silence  bool        // no response at all, until the client disconnects
 
-	// Of the answer itself:
+	// For the answer itself:
 	Delay  time.Duration // before it begins
 	Drip   time.Duration // before each byte
-	After  int           // how many bytes of it come, then what End says; 0 for all, if End is Well
+	After  int           // how many bytes are sent before End happens; 0 for all, if End is Well
 	End    End           //
 	Event  string        // an error of this type within the stream, after the first events
-	Gzip   bool          // it is compressed, though nobody asked
+	Gzip   bool          // compressed, although nobody requested that
 	Broken bool          // each event is cut in half, so that it is not JSON
 }
 
-// An End is how an answer ends before its end.
+// An End is the way in which an answer ends.
 type End int
 
 // The ends.
 const (
 	Well  End = iota
-	Close     // as if it were whole
+	Close     // closed as if it were complete
 	Drop      // the connection is closed in the middle
 	Reset     // the connection is reset
 	Hang      // nothing more comes
 )
 
-// Fail adds faults. A request gets the first one that is not used up.
+// Fail adds faults. A request gets the first fault that has not been used up.
 func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ var kinds = map[int]string{
 	504: "timeout_error", 529: "overloaded_error",
 }
 
-// instead does what comes in place of an answer, and reports whether something does.
+// instead sends the fault's response in place of an answer, and reports whether there is one.
 func (f *Fault) instead(w http.ResponseWriter, r *http.Request, format Format) bool {
 	maps.Copy(w.Header(), f.Header)
 	switch {
@@ -89,7 +89,7 @@ func (f *Fault) instead(w http.ResponseWriter, r *http.Request, format Format) b
 	return true
 }
 
-// A pipe delivers an answer piece by piece, as its fault has it.
+// A pipe delivers an answer piece by piece, as its fault determines.
 type pipe struct {
 	w     http.ResponseWriter
 	r     *http.Request
@@ -167,13 +167,13 @@ func (p *pipe) send(s string) {
 		p.done = true
 		return
 	}
-	_ = http.NewResponseController(p.w).Flush() // the client has left
+	_ = http.NewResponseController(p.w).Flush() // the client has disconnected
 }
 
-// close ends an answer that is whole.
+// close ends a complete answer.
 func (p *pipe) close() {
 	if p.zip != nil {
-		_ = p.zip.Close() // the client has left
+		_ = p.zip.Close() // the client has disconnected
 	}
 }
 
@@ -199,7 +199,7 @@ func (p *pipe) end() {
 	}
 }
 
-// event prints an event of a stream, or half of it.
+// event sends an event of a stream, or half of it.
 func (p *pipe) event(name, data string) bool {
 	if p.fault.Broken {
 		data = data[:len(data)/2]

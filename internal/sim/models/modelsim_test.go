@@ -21,7 +21,7 @@ func start(t *testing.T, o models.Options) *models.Server {
 	return sim
 }
 
-// post sends a body as any program would.
+// post sends a body as any client would.
 func post(t *testing.T, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
@@ -90,7 +90,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// An answer longer than the request allows is cut, as an honest server does.
+// An answer that is longer than the request allows is cut off, and the server reports that.
 func TestLimitIsHonoured(t *testing.T) {
 	t.Parallel()
 	sim := start(t, models.Options{Script: models.Sequence(models.Say(strings.Repeat("word ", 100)))})

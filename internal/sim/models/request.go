@@ -16,7 +16,7 @@ const (
 	OpenAI    Format = "openai_compatible"
 )
 
-// A Request is a conversation, the same in both formats, as the model sees it.
+// A Request is a conversation as the model sees it, the same for both formats.
 type Request struct {
 	Format       Format
 	Model        string
@@ -28,10 +28,10 @@ type Request struct {
 	Number       int // of the request at this server, from 1
 	PromptTokens int64
 	Header       http.Header
-	Body         json.RawMessage // as it came
+	Body         json.RawMessage // as received
 }
 
-// A Tool is what the model may call.
+// A Tool is a tool that the model may call.
 type Tool struct {
 	Name        string
 	Description string
@@ -54,14 +54,15 @@ type Call struct {
 	Arguments string
 }
 
-// A Result is what a call returned.
+// A Result is the result of a call.
 type Result struct {
 	Call    string
 	Content string
 	IsError bool
 }
 
-// Results returns what the last turn's calls returned, and nothing if the last turn is the user's.
+// Results returns the results of the last turn's calls. It returns none if the last turn is the
+// user's.
 func (r Request) Results() []Result {
 	if len(r.Messages) == 0 {
 		return nil
@@ -69,7 +70,7 @@ func (r Request) Results() []Result {
 	return r.Messages[len(r.Messages)-1].Results
 }
 
-// Turn returns how many times the model has spoken in this conversation.
+// Turn returns how many answers of the model there are in this conversation.
 func (r Request) Turn() int {
 	n := 0
 	for _, m := range r.Messages {
@@ -158,7 +159,7 @@ func parse(format Format, body []byte) (Request, error) {
 	return r, nil
 }
 
-// contentText is the text of a content, which is a string or a list of blocks.
+// contentText returns the text of a content, which is a string or a list of blocks.
 func contentText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -211,7 +212,7 @@ func parseMessage(format Format, raw json.RawMessage) (Message, error) {
 		IsError bool            `json:"is_error"`
 		Content json.RawMessage `json:"content"`
 	}
-	_ = json.Unmarshal(w.Content, &blocks) // a string has none
+	_ = json.Unmarshal(w.Content, &blocks) // a string has no blocks
 	for _, b := range blocks {
 		switch b.Type {
 		case "tool_use":

@@ -15,17 +15,17 @@ import (
 
 // Options configure a server.
 type Options struct {
-	Addr   string // any free port of the loopback if empty
+	Addr   string // any free loopback port if empty
 	Key    string // not checked if empty, as local servers do
 	Script Script // [Dictionary] if nil
 	Models []string
-	// Whole makes the server ignore that a stream was asked for.
+	// Whole makes the server ignore requests for a stream.
 	Whole bool
-	// Context is how many tokens a prompt may have; 0 means any number. A longer one is an error,
-	// or with Silent cut from the front to half of that, with 200 OK.
+	// Context is the maximum number of tokens of a prompt; 0 is no limit. A longer prompt is an
+	// error. With Silent it is cut at the front to half of that, with 200 OK.
 	Context int
 	Silent  bool
-	// Piece is how many bytes of a text or of arguments come at once; 16 if zero.
+	// Piece is the size of the pieces of a text or of arguments, in bytes; 16 if zero.
 	Piece int
 }
 
@@ -39,8 +39,8 @@ type Server struct {
 	faults   []Fault
 	requests []Request
 	count    int
-	calls    int               // ids that were made
-	messages map[string]string // what the model said, by the id of each of its calls
+	calls    int               // number of ids that were made
+	messages map[string]string // the model's messages, by the id of each of their calls
 	order    []string          // those ids, oldest first
 }
 
@@ -63,7 +63,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL returns the address without a path, as Anthropic's base.
+// URL returns the address without a path, as in Anthropic's base URL.
 func (s *Server) URL() string { return s.url }
 
 // Base returns the base URL of a format.
@@ -84,14 +84,14 @@ func (s *Server) Play(script Script) {
 	s.options.Script = script
 }
 
-// Count returns how many requests came, rejected ones included.
+// Count returns how many requests were received, including rejected ones.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-// Requests returns the latest requests that could be read, oldest first.
+// Requests returns the latest readable requests, oldest first.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Server) Requests() []Request {
 }
 
 const (
-	kept       = 2000 // requests and messages of the model that are remembered
+	kept       = 2000 // requests and messages of the model that are stored
 	maxRequest = 32 << 20
 )
 
@@ -165,7 +165,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, format Format) {
 	s.deliver(w, r, in, a, fault)
 }
 
-// next counts a request and finds the fault that hits it.
+// next counts a request and returns the fault for it, if any.
 func (s *Server) next() (*Fault, int, Script) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *Server) keep(r Request) {
 	s.requests = append(s.requests, r)
 }
 
-// name gives calls their ids.
+// name gives ids to calls.
 func (s *Server) name(a *Answer, format Format) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +213,8 @@ func (s *Server) name(a *Answer, format Format) {
 	}
 }
 
-// remember keeps the model's message to compare it with the one that comes back. Responses that
-// were broken on purpose are not kept: clients cannot send them back as they came.
+// remember stores the model's message, to compare it with the one that is sent back. It does not
+// store responses that were broken on purpose, because clients cannot send them back unchanged.
 func (s *Server) remember(a Answer, message any) {
 	for _, c := range a.Calls {
 		if !json.Valid([]byte(c.Arguments)) {
@@ -252,7 +252,7 @@ func canonical(b []byte) string {
 	return string(out)
 }
 
-// fit applies the context's size to a prompt.
+// fit applies the maximum size of the context to a prompt.
 func (s *Server) fit(r *Request) *refusal {
 	size := len(r.System)
 	for _, t := range r.Tools {

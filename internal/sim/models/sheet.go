@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Sheet is a list of numbered rows that a model is asked to decide with one call of the tool
-// decide. The code in the first line of the system prompt must come back.
+// A Sheet is a list of numbered rows that a model must decide with one call of the tool decide. The
+// code in the first line of the system prompt must be sent back.
 type Sheet struct {
 	Code string
 	Rows []Row
@@ -43,7 +43,7 @@ func (r Row) Precedent() string {
 	return ""
 }
 
-// A Decision is what a model decides about a row.
+// A Decision is a model's decision about a row.
 type Decision struct {
 	Row          int      `json:"row"`
 	Category     string   `json:"category,omitempty"`
@@ -53,7 +53,7 @@ type Decision struct {
 	Sure         bool     `json:"sure"`
 }
 
-// Decide is an answer that decides rows of a sheet.
+// Decide returns an answer that decides rows of a sheet.
 func (s Sheet) Decide(rows ...Decision) Answer {
 	if rows == nil {
 		rows = []Decision{}
@@ -88,8 +88,8 @@ func (r Request) Code() string {
 	return codes.FindString(first)
 }
 
-// Sheet returns the sheet of a conversation, if its tool is decide and it has rows. Rows are found
-// wherever their JSON stands in the user's first text.
+// Sheet returns the sheet of a conversation, if it has the tool decide and there are rows. Rows are
+// found anywhere in the user's first text, by their JSON.
 func (r Request) Sheet() (Sheet, bool) {
 	if _, ok := r.Tool("decide"); !ok || len(r.Messages) == 0 {
 		return Sheet{}, false

@@ -1,6 +1,6 @@
-// Package statements writes the accounts of a made-up household as the files that banks let people
-// download, in every format that coffer reads, so that tests import one truth through each of them.
-// It must not share code with the readers.
+// Package statements writes the accounts of an invented household as the files that banks offer for
+// download, in every format that coffer reads. Tests can import the same data through each format.
+// The package must not share code with the readers.
 package statements
 
 import (
@@ -14,16 +14,17 @@ import (
 	"coffer/internal/sim/household"
 )
 
-// Formats are the names of the formats that [Write] knows.
+// Formats are the formats that [Write] supports.
 var Formats = []string{"ofx1", "ofx2", "camt053", "mt940", "qif", "csv", "xlsx"}
 
-// A Statement is what a bank knows of one account in a period.
+// A Statement is a bank's data about one account in a period.
 type Statement struct {
 	Name, Type, Subtype string
 	Number              string // an IBAN, or the masked number of a card
 	Currency            money.Currency
 	From, To            time.Time
-	// what the account holds before the first row and after the last one: a debt is negative
+	// Opening and Closing are the balances before the first row and after the last one. A debt is
+	// negative.
 	Opening, Closing money.Amount
 	Rows             []Row // oldest first
 }
@@ -36,7 +37,7 @@ type Row struct {
 	ID           string
 }
 
-// Of returns the booked rows of the household's accounts, without accounts that have none.
+// Of returns the booked rows of the household's accounts, without accounts that have no rows.
 func Of(h *household.Household) []Statement {
 	all := make([]Statement, len(h.Accounts))
 	for i, a := range h.Accounts {
@@ -83,20 +84,20 @@ func cents(n int64) money.Amount {
 	return a
 }
 
-// number is an IBAN that ends as the account's mask does, or what a bank prints of a card.
+// number returns an IBAN that ends with the account's mask, or the masked number of a card.
 func number(index int, a household.Account) string {
 	if a.Type == "credit" {
 		return "XXXXXXXXXXXX" + a.Mask
 	}
 	rest := fmt.Sprintf("10010010%06d%s", index+1, a.Mask)
 	n := 0
-	for _, c := range rest + "131400" { // DE00 behind the number
+	for _, c := range rest + "131400" { // the country code and check digits go behind the number
 		n = (n*10 + int(c-'0')) % 97
 	}
 	return fmt.Sprintf("DE%02d%s", 98-n, rest)
 }
 
-// Write writes a file of these accounts.
+// Write writes a file of these statements.
 func Write(w io.Writer, format string, all []Statement) error {
 	var text string
 	switch format {
@@ -121,7 +122,7 @@ func Write(w io.Writer, format string, all []Statement) error {
 	return err
 }
 
-// table has a line for each row, below a header.
+// table returns a header and a line for each row.
 func table(all []Statement) [][]string {
 	out := [][]string{{"Date", "Description", "Memo", "Amount", "Currency", "Account", "Transaction ID"}}
 	for _, s := range all {
@@ -171,7 +172,7 @@ func qif(all []Statement) string {
 	return b.String()
 }
 
-// cut cuts a text into pieces of so many characters.
+// cut splits a text into pieces of that many characters.
 func cut(s string, size int) (out []string) {
 	r := []rune(s)
 	for len(r) > size {
@@ -227,7 +228,7 @@ func mt940(all []Statement) string {
 	return b.String()
 }
 
-// wrapped breaks a field into lines of 65 characters, none of which looks like another field.
+// wrapped splits a field into lines of 65 characters. No line looks like another field.
 func wrapped(s string) string {
 	var b strings.Builder
 	n := 0

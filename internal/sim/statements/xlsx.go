@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// xlsx writes the table as the first sheet of a workbook: dates and amounts as numbers, words in
-// the table of shared strings.
+// xlsx writes the table as the first sheet of a workbook. Dates and amounts are numbers; texts are
+// in the table of shared strings.
 func xlsx(w io.Writer, all []Statement) error {
 	var sheet, shared strings.Builder
 	strs := map[string]int{}

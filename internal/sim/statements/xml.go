@@ -11,10 +11,10 @@ import (
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 
-// nameLength is how long a name of OFX may be.
+// nameLength is the maximum length of a name in OFX.
 const nameLength = 32
 
-// ofx writes OFX 1, which has no end tags behind values, or OFX 2, which is XML.
+// ofx writes OFX 1, which has no end tags after values, or OFX 2, which is XML.
 func ofx(all []Statement, xml bool) string {
 	var b strings.Builder
 	value := func(tag, v string) {

@@ -32,7 +32,7 @@ type CLI struct {
 	Examples map[string][]string // arguments after the command in its help, by the op's name
 	Flags    map[string]string   // a flag's text, by op and field or by field, if the op has none
 	Empty    map[string]string   // what to do about an empty list, by the op's name
-	// a reading op whose result is shown below the record of another op, by that op's name
+	// Also maps an op to a reading op whose result is shown below its record, both by name.
 	Also map[string]string
 	// Shows maps an op that starts a job to the op that shows its record. The record has the same
 	// id as the job. The command shows the record when the job has ended.
@@ -81,7 +81,7 @@ To clear a flag marked (null clears), pass null or ''.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&c.Server, "server", c.Server,
 		"server to use instead of the database (COFFER_SERVER)")
-	// the program reads it before the command line is made
+	// The program reads this flag before it builds the command line.
 	root.PersistentFlags().String("env-file", "", "file with settings, as systemd reads it; the environment wins")
 	root.PersistentFlags().Bool("json", false, "print JSON on a terminal, too")
 	root.AddGroup(&cobra.Group{ID: "service", Title: "Server commands:"},

@@ -114,8 +114,8 @@ type column struct {
 	better   string // the field whose value is shown instead, in rows that have it
 }
 
-// better returns the field that is shown in place of each field of these rows, because it has the
-// words of people where the other has those of a bank or of the API.
+// better returns the field that is shown in place of each field of these rows. The replacement has
+// people's words, while the field itself has those of a bank or of the API.
 func better(props []op.Prop, list []any) map[string]string {
 	out := map[string]string{}
 	for _, p := range props {
@@ -164,7 +164,7 @@ func (c column) of(m map[string]any) any {
 	return m[c.name]
 }
 
-// negative returns the other sign of an amount: a list shows a debt as less than nothing.
+// negative returns an amount with the other sign: a list shows a debt as a negative balance.
 func negative(v any) any {
 	n, ok := v.(json.Number)
 	if !ok || strings.Trim(n.String(), "-0.") == "" {
@@ -185,17 +185,17 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 	acted := schema.Prop("actor_type") != nil && (schema.Prop("cause") != nil || schema.Prop("action") != nil)
 	for _, p := range props {
 		if acted && p.Name == "actor_type" {
-			continue // shown beside the name
+			continue // shown next to the name
 		}
 		if acted && p.Name == "actor_name" {
 			out = append(out, column{name: actor, further: true})
 			continue
 		}
 		if p.Name == "after" && schema.Prop("before") != nil {
-			continue // shown beside the value before
+			continue // shown next to the value before
 		}
 		if instead, ok := strings.CutPrefix(p.Screen, screenInstead); ok && words[instead] != "" {
-			continue // shown in the column of the other
+			continue // shown in the column of the field that it replaces
 		}
 		if p.Type != "object" || brief(p) {
 			out = append(out, column{

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/surface/cli"
 )
 
-// Amounts in tables follow the reader's locale, digit by digit.
+// Amounts in tables have the format of the reader's locale, and keep every digit.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	schema := &op.Schema{Type: "object", Props: []op.Prop{

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Worker reports whether a server is running that works on jobs. A caller that runs on the
-// database implements it; a caller that runs on a server does not need it.
+// A Worker reports whether a server that runs jobs is alive. A caller that uses the database
+// directly implements it; a caller that uses a server does not need it.
 type Worker interface {
 	Working(ctx context.Context) (bool, error)
 }
@@ -45,7 +45,7 @@ func readTask(raw []byte) (*task, error) {
 	if err := json.Unmarshal(raw, t); err != nil {
 		return nil, fmt.Errorf("read job: %w", err)
 	}
-	t.State = cmp.Or(t.State, t.Status) // of a record that has its job's id
+	t.State = cmp.Or(t.State, t.Status) // a record with its job's id has a status instead of a state
 	return t, nil
 }
 

@@ -84,9 +84,9 @@ func (c column) least() int {
 // whole reports whether a column is shown uncut or not at all.
 func (c column) whole() bool { return c.number || c.name == "short_id" || c.brief == screenNewest }
 
-// fitting reports whether the columns fit if every text is cut to its minimum. With an optional
-// column the texts must keep more than their minimum, so that it does not cost the others their
-// texts.
+// fitting reports whether the columns fit if every text is cut to its minimum width. If one of the
+// columns is optional, the texts must keep more than their minimum: an optional column must not
+// make the other columns unreadable.
 func fitting(cols []column, widths []int, width int) bool {
 	total, ease := -gap, 2
 	if slices.ContainsFunc(cols, func(c column) bool { return c.further }) {

@@ -28,7 +28,7 @@ type makeThings struct {
 	Words  []string        `json:"words,omitempty"`
 }
 
-// recorder keeps the arguments that a command would send.
+// recorder stores the arguments that a command would send.
 type recorder struct{ args map[string]any }
 
 func (r *recorder) Call(_ context.Context, _ *op.Op, args map[string]any) ([]byte, error) {

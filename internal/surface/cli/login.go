@@ -124,8 +124,8 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 	return grantFault("expired_token", nil)
 }
 
-// keep stores a key. It reads the file only now, because other logins may have changed it while an
-// admin took minutes to approve.
+// keep stores a key. It reads the file only now: an admin took minutes to approve, and other logins
+// may have changed the file meanwhile.
 func keep(out io.Writer, at string, key host) error {
 	h, err := loadHosts()
 	if err != nil {

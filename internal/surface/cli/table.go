@@ -24,7 +24,8 @@ type Screen struct {
 	Locale string
 	Order  []string // the keys of groups, in the requested order
 
-	// Changed means that the rows were selected because they changed, so the change comes first.
+	// Changed means that the rows were selected because they changed. The change is then shown
+	// first.
 	Changed bool
 
 	numbers  *figures // number format of the locale, once needed
@@ -68,10 +69,10 @@ func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 
 // Values of a field's screen tag, which set how it is printed.
 const (
-	screenRows    = "rows"     // it is the whole output; the other fields are for programs
-	screenRecords = "records"  // its items are records with lists of their own
-	screenSpread  = "spread"   // it is the whole output, and the lists of its items are the rows
-	screenUnroll  = "unroll"   // the lists of its items are its rows
+	screenRows    = "rows"     // the field is the whole output; the other fields are for programs
+	screenRecords = "records"  // the field's items are records with lists of their own
+	screenSpread  = "spread"   // the field is the whole output, and the lists in its items are the rows
+	screenUnroll  = "unroll"   // the lists in the field's items are its rows
 	screenNone    = "none"     // only for programs
 	screenAll     = "all"      // a list that means everything if it is empty
 	screenNewest  = "newest"   // a row summarizes the first item of this list
@@ -207,7 +208,7 @@ func hasMoney(s *op.Schema, m map[string]any) bool {
 	return slices.ContainsFunc(fields(s, m), func(p op.Prop) bool { return p.Format == "decimal" && m[p.Name] != nil })
 }
 
-// most is the maximum number of rows that are printed of a list inside a record.
+// maxInnerRows is the maximum number of rows that are printed of a list inside a record.
 const maxInnerRows = 25
 
 // inner prints a list inside a record.
@@ -317,7 +318,7 @@ func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 	s.dropped = g.print(s.Out, s.Width-len(indent), indent, s.Color)
 }
 
-// cellText returns a row's text in a column: "" for no value, and for a no that needs no mention.
+// cellText returns a row's text in a column: "" for no value, and for a no that need not be shown.
 func (s *Screen) cellText(c column, m map[string]any) string {
 	v := c.of(m)
 	if v == false && (c.in != "" || !usual[c.name]) {

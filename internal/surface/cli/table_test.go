@@ -244,8 +244,8 @@ We spent **12**.
 	}
 }
 
-// A row shows the words of people in place of those of a bank and of the API; without them, and in a
-// list that was asked for them alone, each field is what it is.
+// A row shows people's words instead of those of a bank or of the API. If a row lacks them, or if
+// fields were selected, each field shows its own value.
 func TestWordsOfPeople(t *testing.T) {
 	t.Parallel()
 	payee, category := field("payee_name", "string"), field("category_display_name", "string")

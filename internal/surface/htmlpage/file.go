@@ -29,5 +29,5 @@ func (f *File) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", f.kind)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(f.content) // a reader that has gone needs no answer
+	_, _ = w.Write(f.content) // a client that has disconnected needs no answer
 }

@@ -1,8 +1,8 @@
-// Package htmlpage serves the few HTML pages that a person sees outside the UI: plain, rendered on
-// the server, readable without scripts. It must not know what a page is about, who is calling, or
-// what is in the database.
+// Package htmlpage serves the few HTML pages outside the web app. They are plain, rendered on the
+// server, and readable without scripts. The package must not know what a page is about, who is
+// calling, or what is in the database.
 //
-// A page is a body, parsed once, and the data of one response:
+// A page consists of a body, which is parsed once, and the data of one response:
 //
 //	var done = page.Parse(`<p>{{.Bank}} is linked.</p>`)
 //
@@ -12,14 +12,14 @@
 // a card; with Scene it is a form beside a picture.
 //
 // Every page is sent with a policy that lets it load coffer's own stylesheet and typeface, and
-// nothing else. A page that needs more, such as the widget of a bank's provider, names exactly that
-// in Allow.
+// nothing else. A page that needs more, such as the widget of a bank's provider, lists that in
+// Allow.
 //
-// Classes of the stylesheet: lead, dim, note, warn, button (a link that looks like one), quiet (a
-// button that is not the main one), actions (buttons side by side), row (a thing with its button),
-// choice (a label with a radio button), code (stays on one line), deliberate (a form whose buttons
-// ignore clicks in the first moment: another site's window above this one could have lured someone
-// into a double click); form elements need none.
+// The stylesheet has these classes: lead, dim, note, warn, button (a link that looks like a
+// button), quiet (a button that is not the main one), actions (buttons side by side), row (an item
+// with its button), choice (a label with a radio button), code (stays on one line), and deliberate.
+// A deliberate form ignores clicks on its buttons in the first moment, because a window of another
+// site above the page could have lured someone into a double click. Form elements need no class.
 package htmlpage
 
 import (
@@ -49,8 +49,8 @@ var pageCSS []byte
 //go:embed icon.svg
 var iconSVG []byte
 
-// Tokens are the palette, sizes and typeface of coffer as a stylesheet. The web app has the same.
-// A program that was built without the app has no typeface, and pages use the system's.
+// Tokens is a stylesheet with coffer's colors, sizes and typeface, which the web app also uses. A
+// program that was built without the app has no typeface; its pages use the system's.
 var Tokens, font = tokens()
 
 func tokens() (css []byte, font string) {
@@ -61,11 +61,11 @@ func tokens() (css []byte, font string) {
 	return slices.Concat(faces, tokensCSS), font
 }
 
-// Stylesheet is the look of every page.
+// Stylesheet is the stylesheet of every page.
 var Stylesheet = NewFile("page.css", "text/css; charset=utf-8", slices.Concat(Tokens, pageCSS))
 
-// Icon is what browsers show beside a page's title; without one they request an address that does
-// not exist.
+// Icon is the icon that browsers show beside a page's title. Without it, browsers request the
+// default icon's address, which does not exist here.
 var Icon = NewFile("icon.svg", "image/svg+xml", iconSVG)
 
 var layout = template.Must(template.New("layout").Parse(layoutHTML))
@@ -81,14 +81,14 @@ func Parse(html string) Body {
 	return Body{t}
 }
 
-// Sources lists what one page may load beyond coffer's own stylesheet, in the syntax of a content
-// security policy: 'self', or https://host/path.
+// Sources lists what one page may load in addition to coffer's own stylesheet, in the syntax of a
+// content security policy: 'self', or https://host/path.
 type Sources struct {
 	Script, Frame, Connect, Style, Image []string
-	// where its forms may lead, their redirects included; coffer itself always
+	// Form lists where the page's forms may lead, including redirects; coffer is always allowed.
 	Form   []string
-	Popups bool // it opens windows of other origins that must be able to answer
-	// another site may have opened it and waits for its window to come back
+	Popups bool // the page opens windows of other origins, which must be able to send it messages
+	// Opened means that another site may have opened the page's window, and waits for it to return.
 	Opened bool
 }
 
@@ -101,10 +101,10 @@ type Page struct {
 	Body    Body
 	Data    any
 	Allow   Sources
-	Refresh time.Duration // the page is asked for again after so long; zero for never
-	Next    string        // with Refresh: where the browser goes then, in place of the same page
-	Script  *File         // of coffer's own; nil for none
-	later   time.Duration // when trying again is worth while
+	Refresh time.Duration // the browser requests the page again after this time; zero for never
+	Next    string        // with Refresh: where the browser goes then, instead of the same page
+	Script  *File         // a script of coffer's own; nil for none
+	later   time.Duration // when the client should try again
 }
 
 // Because returns the page as the response to a failed request, with the error's status and retry
@@ -116,8 +116,8 @@ func (p Page) Because(err error) Page {
 	return p
 }
 
-// Connection is the header with which the server's entrance says how a request came, because a page
-// knows no request. A page warns people whose connection is Unprotected.
+// Connection is the header with which the server's entrance reports how a request arrived, because
+// a page does not see the request. A page warns people whose connection is Unprotected.
 const (
 	Connection  = "Coffer-Connection"
 	Unprotected = "unprotected"
@@ -170,13 +170,13 @@ func (p Page) Write(w http.ResponseWriter) error {
 		p.Status = http.StatusOK
 	}
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(b.Bytes()) // a reader that has gone needs no answer
+	_, _ = w.Write(b.Bytes()) // a client that has disconnected needs no answer
 	return nil
 }
 
 const own = "'self'" // what we serve ourselves
 
-// policy is the header that lets the page load those sources.
+// policy returns the header that lets the page load those sources.
 func (s Sources) policy() string {
 	parts := []string{"default-src 'none'"}
 	add := func(directive string, always string, more []string) {
@@ -195,7 +195,7 @@ func (s Sources) policy() string {
 	add("connect-src", "", s.Connect)
 	add("frame-src", "", s.Frame)
 	add("form-action", own, s.Form)
-	// Our own scripts make no code from texts; scripts of others may.
+	// Our own scripts never turn text into code; scripts of other sites may.
 	if len(s.Script) == 0 || len(s.Script) == 1 && s.Script[0] == own {
 		parts = append(parts, "require-trusted-types-for 'script'")
 	}
@@ -207,7 +207,7 @@ var failure = Parse(`{{template "chest"}}<p class="lead">{{.Message}}</p>
 {{with .Request}}<p class="dim">Request ID <span class="code">{{.}}</span></p>{{end}}`)
 
 // Fail sends the public form of an error as a page. The request id is shown if the log has more
-// under it; "" shows none.
+// about the request; "" shows none.
 func Fail(w http.ResponseWriter, err error, request string) {
 	face := errs.Public(err, request)
 	status := face.Code.Status()
@@ -221,7 +221,7 @@ func Fail(w http.ResponseWriter, err error, request string) {
 			shown = request
 		}
 	}
-	// its template fits its data
+	// The template fits its data, so Write cannot fail.
 	_ = Page{Title: title, Body: failure, Data: map[string]string{
 		"Message": Sentence(face.Message),
 		"Request": shown,

@@ -120,7 +120,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// TestIcon compares the icon with that of the web app, which has it at an address of its own.
+// TestIcon compares the icon with the web app's icon, which has another address.
 func TestIcon(t *testing.T) {
 	t.Parallel()
 	app, err := os.ReadFile("../../../web/public/icon.svg")

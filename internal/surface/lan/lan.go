@@ -1,6 +1,6 @@
 // Package lan lets phones in the home network reach a server over HTTPS. It reads certificates from
 // files and notices new ones, and it can be the household's own certificate authority. It must not
-// know what is served.
+// know what the server serves.
 package lan
 
 import (
@@ -33,12 +33,12 @@ func (s Source) Config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s}
 }
 
-// lookEvery is how often files are looked at for new content.
+// lookEvery is the minimum time between two checks for changed files.
 const lookEvery = 10 * time.Second
 
-// Files returns the certificate in two PEM files. When they change, connections from then on get
-// the new one; while they do not fit together, as in the middle of a renewal, the last good one
-// stays in use.
+// Files returns a Source that reads two PEM files. When the files change, new connections get the
+// new certificate. While the files do not match, for example during a renewal, the last good
+// certificate stays in use.
 func Files(certificate, key string) (Source, error) {
 	f := &files{certificate: certificate, key: key}
 	if err := f.load(); err != nil {
@@ -52,7 +52,7 @@ type files struct {
 
 	mu     sync.Mutex
 	now    *tls.Certificate
-	stamp  string // of the files that now was read from
+	stamp  string // identifies the state of the files that now was read from
 	looked time.Time
 }
 
@@ -60,7 +60,7 @@ func (f *files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Since(f.looked) >= lookEvery {
-		_ = f.load() // a certificate that can't be read is not a reason to hang up
+		_ = f.load() // if the new files can't be read, the old certificate stays in use
 	}
 	return f.now, nil
 }
@@ -79,7 +79,7 @@ func (f *files) load() error {
 	return nil
 }
 
-// stamp differs when one of the files was written again.
+// stamp returns a text that changes when one of the files is written again.
 func stamp(paths ...string) (string, error) {
 	var b strings.Builder
 	for _, p := range paths {
@@ -92,8 +92,9 @@ func stamp(paths ...string) (string, error) {
 	return b.String(), nil
 }
 
-// An Authority is the household's own: phones that trust it trust this server, and nothing else,
-// because its certificates are good for private addresses and local names only.
+// An Authority is the household's own certificate authority. Its certificates are only valid for
+// private addresses and local names, so it cannot impersonate public sites to a phone that trusts
+// it.
 type Authority struct {
 	Certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -105,8 +106,8 @@ const (
 	renewBefore   = 30 * 24 * time.Hour
 )
 
-// Open returns the authority that is kept in a directory, and makes it on the first use. The key
-// never leaves the directory, which only its owner can read.
+// Open returns the authority that is stored in a directory, and creates it if there is none. Only
+// the owner can read the directory, and the key never leaves it.
 func Open(directory string) (*Authority, error) {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func Open(directory string) (*Authority, error) {
 	return nil, fmt.Errorf("%s: cannot be made", path)
 }
 
-// create makes an authority and writes it whole. Of two processes one is first, and both use its.
+// create writes a new authority in one step. If two processes do this at once, the first one wins.
 func create(path string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -159,7 +160,7 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.Link(file.Name(), path) // which fails if it is there
+	return os.Link(file.Name(), path) // fails if the authority already exists
 }
 
 func parse(raw []byte) (*Authority, error) {
@@ -177,12 +178,12 @@ func parse(raw []byte) (*Authority, error) {
 func serial() *big.Int {
 	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		panic(err) // there is no randomness, and so no key either
+		panic(err) // without randomness there can be no key either
 	}
 	return n
 }
 
-// private are the networks that no stranger's server is in.
+// private returns the networks that contain no stranger's servers.
 func private() []*net.IPNet {
 	var out []*net.IPNet
 	for _, s := range []string{
@@ -198,15 +199,15 @@ func private() []*net.IPNet {
 	return out
 }
 
-// domains are the names that an authority of a household may sign, with those below them. They
-// exist at home only, so a thief of its key cannot pretend to be a site of the internet.
+// domains are the domains in which a household's authority may sign names. They exist only in local
+// networks, so a thief of the key cannot impersonate a site on the internet.
 var domains = []string{"local", "localhost", "home.arpa"}
 
 // hostName matches the name of a machine.
 var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 
-// MaySign reports whether an authority may sign a name. Phones that trust the authority would
-// refuse a certificate with another name, also by its other names.
+// MaySign reports whether an authority may sign a name. If a certificate contains any other name, a
+// phone that trusts the authority rejects the whole certificate.
 func MaySign(name string) bool {
 	name = strings.ToLower(name)
 	return len(name) <= 253 && hostName.MatchString(name) && slices.ContainsFunc(domains, func(d string) bool {
@@ -224,12 +225,12 @@ func IsPrivate(ip net.IP) bool {
 	return false
 }
 
-// PEM is the authority's certificate, which phones are to trust. It holds no secret.
+// PEM returns the authority's certificate, which phones must trust. It contains no secret.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate.Raw})
 }
 
-// Fingerprint is the SHA-256 of the certificate, as phones show it.
+// Fingerprint returns the SHA-256 of the certificate in the form that phones show.
 func (a *Authority) Fingerprint() string {
 	sum := sha256.Sum256(a.Certificate.Raw)
 	parts := make([]string, len(sum))
@@ -239,8 +240,8 @@ func (a *Authority) Fingerprint() string {
 	return strings.Join(parts, ":")
 }
 
-// Serve returns certificates for those addresses and names. A new one is made in time before the
-// last expires, so that a server that runs for years needs no restart.
+// Serve returns certificates for those addresses and names. It creates a new certificate before the
+// last one expires, so a server that runs for years needs no restart.
 func (a *Authority) Serve(hosts ...string) Source {
 	var mu sync.Mutex
 	var now *tls.Certificate
@@ -283,7 +284,8 @@ func (a *Authority) issue(hosts []string, at time.Time) (*tls.Certificate, error
 	return &tls.Certificate{Certificate: [][]byte{der, a.Certificate.Raw}, PrivateKey: key, Leaf: leaf}, err
 }
 
-// IsHere reports whether this machine has an address. A container has others than its host.
+// IsHere reports whether this machine has that address. A container has other addresses than its
+// host.
 func IsHere(at net.IP) bool {
 	all, err := net.InterfaceAddrs()
 	return err == nil && slices.ContainsFunc(all, func(a net.Addr) bool {
@@ -292,8 +294,8 @@ func IsHere(at net.IP) bool {
 	})
 }
 
-// Address is this machine's address in the home network: the private IPv4 address from which it
-// would reach others. Nothing is sent to find it.
+// Address returns this machine's address in the home network: the private IPv4 address from which
+// it would reach other machines. It sends no packet to find the address.
 func Address() (net.IP, error) {
 	c, err := net.Dial("udp4", "192.0.2.1:9") //nolint:noctx // UDP: it only asks for the route
 	if err == nil {

@@ -26,7 +26,7 @@ func TestAuthorityIsStable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lan")
 	prints := make([]string, 8)
 	var all sync.WaitGroup
-	for i := range prints { // also when several servers begin at once
+	for i := range prints { // also if several servers start at once
 		all.Go(func() {
 			if a, err := Open(dir); err != nil {
 				t.Error(err)
@@ -73,7 +73,7 @@ func TestCertificates(t *testing.T) {
 	if raw, _ := pem.Decode(a.PEM()); raw == nil || raw.Type != "CERTIFICATE" || len(pem.EncodeToMemory(raw)) != len(a.PEM()) {
 		t.Error("what phones get is more than the certificate")
 	}
-	for _, host := range []string{"bank.example.com", "8.8.8.8"} { // a stolen key opens nothing but the home
+	for _, host := range []string{"bank.example.com", "8.8.8.8"} { // a stolen key must be useless outside the home
 		stolen, err := a.issue([]string{host}, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestRenewal: a certificate that is about to expire is replaced while the server runs.
+// TestRenewal checks that a certificate that is about to expire is replaced while the server runs.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	a, err := Open(t.TempDir())
@@ -122,7 +122,8 @@ func write(t *testing.T, c *tls.Certificate, cert, key string) {
 	}
 }
 
-// TestFiles: new files are used without a restart, and files that do not fit together are not.
+// TestFiles checks that new files are used without a restart, and that files that do not match are
+// not used.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -165,8 +166,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// An authority signs host names that exist at home only; a certificate with another name breaks the
-// authority's own constraints.
+// An authority signs only host names that exist in the local network. A certificate with another
+// name violates the authority's own constraints.
 func TestNamesThatMayBeSigned(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{

@@ -1,5 +1,6 @@
-// Package linkpage is the page where a person connects a bank or reconnects it; it is opened by its
-// token and needs no key. It must not distinguish providers, and decides nothing: linksession does.
+// Package linkpage serves the page on which a person connects or reconnects a bank. Its token opens
+// the page; no key is needed. The package must not distinguish providers, and leaves all decisions
+// to package linksession.
 package linkpage
 
 import (
@@ -27,7 +28,7 @@ var startJS string
 // Script starts the widgets of providers that have no page of their own.
 var Script = htmlpage.NewFile("link.js", "text/javascript; charset=utf-8", script())
 
-// script puts what each provider needs between what all of them need.
+// script returns the script: a common part, the parts of the providers, and the common start.
 func script() []byte {
 	parts := []string{linkJS}
 	for _, s := range all.Specs {
@@ -44,14 +45,14 @@ const MaxBody = 64 << 10
 // Pages shows link sessions.
 type Pages struct {
 	Sessions *linksession.Sessions
-	Request  func(*http.Request) string // the id under which the log knows a request
+	Request  func(*http.Request) string // the request's id in the log
 	Log      *slog.Logger
 }
 
-// again is how often a page looks whether something has happened.
+// again is how often a page checks for changes.
 const again = 3 * time.Second
 
-// A view is what the templates show.
+// A view is the data that the templates show.
 type view struct {
 	linksession.Visit
 	Bank       string
@@ -66,7 +67,7 @@ const asked = "coffer-form"
 // Show writes the page in its current state.
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request) { p.show(w, r, nil) }
 
-// show writes the page, with what was wrong with the values of its form.
+// show writes the page, with the faults in the values of its form.
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, wrong error) {
 	v, err := p.Sessions.Visit(r.Context(), r.PathValue("token"))
 	if err != nil {
@@ -137,7 +138,7 @@ func render(v linksession.Visit, wrong error) (htmlpage.Page, error) {
 	return out, nil
 }
 
-// sources are exactly what that widget needs, and only while it is to run.
+// sources lists exactly what that widget needs.
 func sources(w bank.Widget) htmlpage.Sources {
 	return htmlpage.Sources{
 		Script: []string{w.Script}, Frame: w.Frames, Connect: w.Calls, Style: w.Assets, Image: w.Assets,
@@ -176,8 +177,8 @@ func (p *Pages) Act(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/link/"+url.PathEscape(token), http.StatusSeeOther)
 }
 
-// Return takes what a bank's page led the browser back with, and shows the page of its session. The
-// address is left at once: it may still open something.
+// Return passes the parameters with which a bank's page returned the browser to the session, and
+// shows the session's page. It redirects at once, because the parameters may still grant access.
 func (p *Pages) Return(w http.ResponseWriter, r *http.Request) {
 	token, err := p.Sessions.Return(r.Context(), r.URL.Query())
 	if err != nil {
@@ -187,8 +188,8 @@ func (p *Pages) Return(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/link/"+url.PathEscape(token), http.StatusSeeOther)
 }
 
-// entered are the values of a form; none if the person says that the sign-in is done without new
-// ones.
+// entered returns the values of a form. It returns none if the person says that they have signed in
+// and enters no new values.
 func entered(r *http.Request) json.RawMessage {
 	values := map[string]string{}
 	for name := range r.PostForm {

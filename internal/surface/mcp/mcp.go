@@ -31,8 +31,8 @@ const (
 	MaxBody = 8 << 20
 )
 
-// Clients that show a model few or no tools at first show it these texts, so they name the tools to
-// start with.
+// Some clients show a model few or no tools at first, but always these texts. So the texts name the
+// tools to start with.
 const (
 	opening = `coffer keeps a household's finances. Amounts are exact; positive is money out, negative is money in; never add amounts of two currencies.
 Start with get_overview: who you are here, what needs attention and the caveats of the data. Totals and comparisons: transaction_summary. Balances, net worth, cash flow, upcoming payments, targets (budgets): get_finances. Subscriptions, price changes, duplicate charges, refunds: find_patterns. The review queue: list_review_groups. How to work here: get_reference.
@@ -160,7 +160,7 @@ func (t *Tools) handler(o *op.Op, who principal) mcp.ToolHandler {
 			return result, nil
 		}
 		if len(answer.Aside) > 0 {
-			result.Content = append(result.Content, &mcp.TextContent{Text: answer.Said()})
+			result.Content = append(result.Content, &mcp.TextContent{Text: answer.Remarks()})
 		}
 		switch key := o.ToolList(); {
 		case o.TextOut != "":
@@ -214,8 +214,8 @@ func (t *Tools) Handler() http.Handler {
 }
 
 // Stepwise is Handler for access tokens: a program sees the tools that the member's role allows. If
-// a call needs more than was granted, refuse replies, so that the program can ask the member for
-// more.
+// a call needs more than was granted, refuse sends the response, and the program can ask the member
+// for more.
 func (t *Tools) Stepwise(refuse func(http.ResponseWriter)) http.Handler {
 	inner := t.over(reach)
 	further := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A sessionHouse serves sessions to callers that a header names.
+// A sessionHouse serves sessions to callers, whose names are in a header.
 type sessionHouse struct {
 	*sessionTable
 	handler http.Handler
@@ -97,7 +97,8 @@ func TestSessionsOfOneCallerLeaveTheOthersTheirs(t *testing.T) {
 	}
 }
 
-// The control: if callers share all slots, one caller takes them all, and the check above notices.
+// Check the test: if callers share all slots, one caller takes them all, and the check above
+// notices.
 func TestSessionsWithoutBoundPerCallerAreTaken(t *testing.T) {
 	t.Parallel()
 	h := newSessionHouse(50, 50)

@@ -23,7 +23,7 @@ const (
 // A Set is a client's choice of the tools that its key may call.
 type Set struct {
 	only    []string // nil for all
-	schemas bool     // with output schemas, which most clients send to their model to no benefit
+	schemas bool     // include output schemas; most clients pass them to their model without benefit
 }
 
 // A choice finds the set of a request.
@@ -92,8 +92,8 @@ func (t *Tools) op(tool string) *op.Op {
 	return nil
 }
 
-// within shows and runs only the tools of the client's set, and shows only prompts that need no
-// others. A call of a tool that the key may not call, or that is not in the set, gets an
+// within shows and runs only the tools of the client's set. It shows only prompts that need no
+// other tools. A call of a tool that the key may not call, or that is not in the set, gets an
 // explanation as its result, because a protocol error would not reach the model.
 func (t *Tools) within(scope op.Scope, chosen choice) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {

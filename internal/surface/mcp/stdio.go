@@ -29,7 +29,7 @@ func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, 
 		return err
 	}
 	who := func(ctx context.Context, _ mcp.Request) (op.Actor, error) { return key(ctx) }
-	return t.server(actor.Scope, who, func(mcp.Request) Set { return set }).Run(ctx, &mcp.StdioTransport{})
+	return t.server(actor.Scope, who, func(mcp.Request) Set { return set }).Run(ctx, patient{&mcp.StdioTransport{}})
 }
 
 // Bridge serves the tools, prompts and resources of a running server on standard input and output,
@@ -85,7 +85,7 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 			return res, nil
 		})
 	}
-	return local.Run(ctx, &mcp.StdioTransport{})
+	return local.Run(ctx, patient{&mcp.StdioTransport{}})
 }
 
 // bridgeTexts offers the prompts and resources of the remote server, if it has any. Its errors pass
@@ -127,8 +127,8 @@ func bridgeTexts(ctx context.Context, local *mcp.Server, remote *mcp.ClientSessi
 	return nil
 }
 
-// exact rebuilds the structured content from the text block, which has the same content, because
-// the SDK's client has read its numbers as floating point.
+// exact rebuilds the structured content from the text block, which has the same content. The SDK's
+// client reads numbers in structured content as floating point, which is not exact.
 func exact(res *mcp.CallToolResult) {
 	read, ok := res.StructuredContent.(map[string]any)
 	if !ok || len(res.Content) == 0 {
@@ -174,8 +174,8 @@ func admitted(ctx context.Context, server, key string) error {
 	return &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
 }
 
-// A hearing keeps the server's error when it refuses a request, because the SDK's client reports
-// only the name of the status.
+// A hearing stores the server's error when the server refuses a request, because the SDK's client
+// reports only the name of the HTTP status.
 type hearing struct {
 	road    http.RoundTripper
 	refusal atomic.Pointer[errs.Error]

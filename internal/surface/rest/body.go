@@ -14,8 +14,8 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// Bodies larger than smallBody are counted while their request runs, by their cost in memory: a
-// file is passed on unchanged, while JSON becomes many small values.
+// Bodies larger than smallBody count toward a limit while their request runs. They count by their
+// cost in memory: a file is passed on unchanged, while JSON becomes many small values.
 const (
 	smallBody  = 64 << 10
 	costOfFile = 1
@@ -33,10 +33,11 @@ func bodyShare() *op.Share {
 	}
 }
 
-// An upload is a body of unknown length. It is counted once it is larger than smallBody.
+// An upload is a body of unknown length. It counts toward the limit once it is larger than
+// smallBody.
 type upload struct {
 	io.ReadCloser
-	claim func() error // reserves room for it
+	claim func() error // reserves memory for it
 	read  int64
 }
 
@@ -52,7 +53,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// admit reserves the room, once.
+// admit reserves the memory, once.
 func (u *upload) admit() error {
 	if u.claim == nil {
 		return nil
@@ -64,9 +65,9 @@ func (u *upload) admit() error {
 	return err
 }
 
-// admitBody counts the request's body against the caller's share until release is called. It waits
-// for room, and fails if there is none for too long. The body is at most limit bytes; cost is the
-// memory each byte costs.
+// admitBody counts the request's body toward the caller's share of memory until release is called.
+// It waits until there is room, and fails if that takes too long. The body has at most limit bytes;
+// cost is the memory that each byte needs.
 func (g *gate) admitBody(w http.ResponseWriter, r *http.Request, a op.Actor, limit, cost int64) (release func(),
 	err error,
 ) {
@@ -129,8 +130,8 @@ func unread(err error, limit int64) error {
 }
 
 // drain reads the rest of a body that is not needed, so that a caller that is still sending sees
-// the error. It gives up on callers that send too slowly; a caller that waits for permission to
-// send need not send it.
+// the error. It gives up on callers that send too slowly. A caller that asked for permission to
+// send has not sent a body.
 func drain(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
@@ -173,7 +174,8 @@ func (l *longAnswer) end(err error) {
 
 const jsonType = "application/json"
 
-// formTypes are what a page of another site can send with a member's cookie, without asking first.
+// formTypes are the types that a page of another site can send with a member's cookie, without a
+// preflight request.
 var formTypes = map[string]bool{
 	"text/plain": true, "multipart/form-data": true, "application/x-www-form-urlencoded": true,
 }
@@ -188,9 +190,9 @@ func bindBody(r *http.Request, o *op.Op, limit int64, args map[string]any) error
 		wanted = jsonType
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	inJSON := field == "" || o.TakesFile() && kind == jsonType // a file is the raw body, or a string within JSON
-	typed := o.TakesFile() && err == nil && !formTypes[kind]   // what it is follows from its content
-	if len(raw) > 0 && (err != nil || kind != wanted && !inJSON && !typed || inJSON && kind != jsonType) {
+	inJSON := field == "" || o.TakesFile() && kind == jsonType  // a file is the raw body, or a string within JSON
+	detected := o.TakesFile() && err == nil && !formTypes[kind] // the content shows its format
+	if len(raw) > 0 && (err != nil || kind != wanted && !inJSON && !detected || inJSON && kind != jsonType) {
 		return errs.New(errs.UnsupportedMediaType, "send the body as %s (header Content-Type: %s)", wanted, wanted)
 	}
 	if !inJSON {

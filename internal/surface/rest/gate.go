@@ -15,10 +15,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits are the limits of one caller on one process. Zero values mean the defaults of the API.
+// Limits are the limits of one caller in one process. Zero values mean the defaults of the API.
 type Limits struct {
 	PerMinute         int // requests of one key; 0 means 3,000
-	Burst             int // of these at the same moment; 0 means 300
+	Burst             int // requests of one key at the same moment; 0 means 300
 	FailuresPerMinute int // failed authentications from one address; 0 means 20
 }
 
@@ -104,8 +104,8 @@ func (g *gate) enter(w http.ResponseWriter, r *http.Request, d demand) (op.Actor
 // memberHeader is the request header with the id of the member for whom the request is meant.
 const memberHeader = "Coffer-Member"
 
-// expected rejects a request that names another member: on a shared device, somebody else may sign
-// in while a page still sends what its member entered.
+// expected rejects a request that is meant for another member. On a shared device, somebody else
+// may sign in while a page still sends what the previous member entered.
 func expected(r *http.Request, a op.Actor) error {
 	want := r.Header.Get(memberHeader)
 	if want == "" || a.Member != nil && a.Member.String() == want {
@@ -201,8 +201,7 @@ func address(r *http.Request) string {
 
 const manyBuckets = 10_000
 
-// buckets holds one token bucket per name in memory. They limit bursts on one process and decide
-// nothing else.
+// buckets holds one token bucket per name in memory. They only limit bursts in one process.
 type buckets struct {
 	every time.Duration
 	burst int
@@ -224,8 +223,8 @@ func (b *buckets) of(name string) *rate.Limiter {
 	return l
 }
 
-// busy returns the buckets that are not full again. If a flood of addresses keeps all of them busy,
-// they are dropped: memory stays bounded, and counting starts again.
+// busy returns the buckets that are not full. If a flood of addresses keeps all of them busy, they
+// are dropped: memory stays bounded, and counting starts again.
 func (b *buckets) busy() map[string]*rate.Limiter {
 	kept := map[string]*rate.Limiter{}
 	for name, l := range b.all {

@@ -12,8 +12,8 @@ const schemaPath = "#/components/schemas/"
 // jobComponent is the component whose result depends on the job's kind.
 const jobComponent = "Job"
 
-// component returns the name of a Go type in the document. Types have short names because their
-// package qualifies them. The document has no packages, so a component starts with its noun.
+// component returns the name of a Go type in the document. In Go the package makes a short name
+// clear. The document has no packages, so the component's name begins with its noun.
 func component(name string) string {
 	if noun, ok := components[name]; ok {
 		return noun
@@ -45,7 +45,7 @@ var components = map[string]string{
 	"Evidence": "AccountLinkEvidence", "EvidencePair": "AccountLinkEvidencePair",
 	"NewCalendarLink": "CalendarLinkCreated",
 	"NamePayees":      "PayeesNaming", "NamedPayees": "PayeesNamed", "SimilarPayee": "PayeeSimilar",
-	"CountTotal":  "TransactionCountTotal",
+	"CountTotal": "TransactionCountTotal", "CountedSums": "TransactionCountedSums",
 	"ReviewLinks": "AccountLinkReview", "Reviewed": "AccountLinksReviewed",
 	"MatchTransaction": "AccountLinkMatchTransaction", "Matches": "AccountLinkMatches", "Matched": "RuleMatches",
 	"MatchedRule": "RuleMatch", "Month": "OverviewMonth", "MonthTotal": "OverviewMonthTotal",

@@ -247,7 +247,7 @@ func (d *document) responses(o *op.Op) op.Tree {
 	return append(t, d.failures(failuresOf(o))...)
 }
 
-// answer prints an op's output: open objects, so that a new field breaks no client.
+// answer prints an op's output. Its objects are open, so that a new field breaks no client.
 func (d *document) answer(s *op.Schema) op.Tree {
 	if s.Name != "" {
 		return op.Tree{{Key: "$ref", Value: d.ref(s)}}
@@ -447,7 +447,7 @@ func (s *Server) documents(mux *routes) {
 		mux.Handle(route, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			p, err := papers()
 			if err != nil {
-				panic(err) // the ops themselves are at fault, and tests would have found it
+				panic(err) // the ops are at fault; tests find this
 			}
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Cache-Control", "no-cache")
@@ -466,8 +466,9 @@ func (s *Server) documents(mux *routes) {
 // plainHost matches a host with an optional port. A reader copies it into a shell.
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]+$`)
 
-// reached returns the address at which the reader reached this server, because it works for them. A
-// reverse proxy may end TLS, so the configured address counts for its host.
+// reached returns the address at which the reader reached this server, because that address works
+// for the reader. For the host of the configured address it returns the configured address, because
+// a request through a reverse proxy that ends TLS looks like plain HTTP.
 func (s *Server) reached(r *http.Request) string {
 	base := cmp.Or(s.Base, sampleServer)
 	if _, host, _ := strings.Cut(base, "://"); host == r.Host || !plainHost.MatchString(r.Host) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// raw sends a request without the transport's own handling of compression.
+// raw sends a request without the transport's own compression.
 func raw(t *testing.T, h http.Handler, method string, header ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	s := httptest.NewServer(packing(h))

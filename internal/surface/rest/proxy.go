@@ -10,7 +10,7 @@ import (
 )
 
 // proxies are the networks of the reverse proxies in front of the server. Only they are trusted to
-// report a request's address; others could invent an address to escape limits.
+// report a request's address. Anyone else could invent an address to escape limits.
 type proxies []netip.Prefix
 
 func newProxies(networks []string) (proxies, error) {

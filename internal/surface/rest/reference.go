@@ -23,7 +23,7 @@ var referenceCSS []byte
 
 var stylesheet = slices.Concat(htmlpage.Tokens, referenceCSS)
 
-// sampleServer stands in the page where a server shows its own address.
+// sampleServer is the server's address in the printed page. Each response replaces it.
 const sampleServer = "http://127.0.0.1:8080"
 
 // pagePolicy lets the page load coffer's own stylesheet and typeface, and nothing else: no script,

@@ -11,8 +11,8 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// The reference names the address at which its reader reached the server, in text that is safe to
-// copy, and every anchor in it leads somewhere.
+// The reference shows the address at which its reader reached the server, in text that is safe to
+// copy. Every link to an anchor in it has a target.
 func TestReferenceNamesItsAddress(t *testing.T) {
 	t.Parallel()
 	mux := newRoutes()

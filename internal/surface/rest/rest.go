@@ -32,19 +32,19 @@ const (
 
 // A Raw is a route that is about HTTP itself and is therefore not an op.
 type Raw struct {
-	// Route is a pattern of http.ServeMux, such as "GET /health", from the root; without a method
-	// it accepts all.
+	// Route is a pattern of http.ServeMux, such as "GET /health", from the root. A pattern without
+	// a method accepts all methods.
 	Route string
 	Scope op.Scope
-	// Agents: the key may be a bearer token, and requests that a foreign web page may have
-	// triggered in a browser are rejected.
+	// Agents means that the key may be a bearer token, and that requests are rejected if a web page
+	// of another site may have made the browser send them.
 	Agents bool
-	// NoQuery: it takes no query parameters and rejects any.
+	// NoQuery means that the route rejects any query parameter.
 	NoQuery bool
 	// Query describes the query parameters; others are rejected. nil accepts any.
 	Query *op.Schema
-	// Resource: only access tokens issued for this address are accepted; "" accepts keys, sessions
-	// and tokens of the API.
+	// Resource is the address that access tokens must have been issued for; no other credentials
+	// are accepted. "" accepts keys, sessions and tokens of the API.
 	Resource string
 	// Refused adds headers to an error response; nil for none.
 	Refused  func(h http.Header, err error)
@@ -69,11 +69,11 @@ type Server struct {
 	Groups map[string]string // a sentence about each noun of the ops' names
 	Runner *op.Runner
 	Key    func(ctx context.Context, presented string) (op.Actor, error) // returns the actor of an API key
-	// returns the actor of a session; nil if there are no sessions
+	// Session returns the actor of a session; nil if there are no sessions.
 	Session func(ctx context.Context, presented string) (op.Actor, error)
-	// returns the actor of an access token for that address; nil if there are no access tokens
+	// Token returns the actor of an access token for that address; nil if there are none.
 	Token func(ctx context.Context, presented, resource string) (op.Actor, error)
-	// the address of the API, for which access tokens are issued
+	// API is the address of the API, for which access tokens are issued.
 	API     string
 	Limits  Limits
 	Bodies  *op.Share // limit on bytes of large bodies; nil means the default
@@ -83,9 +83,10 @@ type Server struct {
 	Origin  string   // its scheme and host, in the form of browsers
 	Base    string   // its address, as the reference shows it
 	Proxies []string // networks of trusted reverse proxies
-	// reports whether pages warn that a request came over plain HTTP; nil for none
+	// Plain reports whether pages warn that a request came over plain HTTP; nil for none.
 	Plain func(r *http.Request) bool
-	// prints the documents, once for all servers in the program; nil prints them for this server
+	// Papers prints the documents, once for all servers in the program; nil prints them for this
+	// server.
 	Papers func() (Papers, error)
 }
 
@@ -112,8 +113,8 @@ func (s *Server) Handler() (http.Handler, error) {
 	return proxies.behind(packing(s.entrance(mux))), nil
 }
 
-// entrance gives every request an id and every response its headers, and turns the mux's own plain
-// errors into the usual error body.
+// entrance gives every request an id and every response its headers. It also replaces the plain
+// text errors of the mux by the usual error body.
 func (s *Server) entrance(mux *routes) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := r.Header.Get("X-Request-Id")

@@ -43,8 +43,8 @@ func fits(mux *http.ServeMux, pattern string, h http.Handler) (ok bool) {
 	return true
 }
 
-// find returns the handler of a request. If no route matches, it returns the mux's own reply,
-// preferably that for a wrong method.
+// find returns the handler of a request. If no route matches, it returns a mux's own reply, if
+// possible the reply for a wrong method.
 func (r *routes) find(req *http.Request) (http.Handler, bool) {
 	var refusal http.Handler
 	for _, mux := range r.muxes {

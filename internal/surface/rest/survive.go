@@ -57,16 +57,15 @@ const (
 )
 
 // drain reads the rest of a rejected request's body. Many clients write the whole body before they
-// read the response; if the connection were closed first, they would see a reset instead of the
-// error. A client that waits for permission to send its body sends none after an error, so there is
-// nothing to read.
+// read the response. If the connection were closed first, they would see a reset instead of the
+// error. A client that waits for permission to send its body sends none after an error.
 func (b *begun) drain(r *http.Request, body io.ReadCloser) {
 	if b.status < http.StatusBadRequest || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
 		return
 	}
 	c := http.NewResponseController(b.ResponseWriter)
 	if c.Flush() != nil || c.SetReadDeadline(time.Now().Add(drainTime)) != nil {
-		return // not a connection of ours
+		return // not a connection that supports deadlines
 	}
 	_, _ = io.CopyN(io.Discard, body, drainBytes) // a client that disconnects needs no more
 }

@@ -10,7 +10,7 @@ import (
 	"coffer/internal/surface/htmlpage"
 )
 
-// The page where members look after their own sign-in methods and sessions.
+// The page on which members manage their own sign-in methods and sessions.
 
 var accountBody = htmlpage.Parse(`
 <p class="lead">{{.User.Name}}{{with .User.Email}} · {{.}}{{end}} · {{.User.Role}}</p>
@@ -48,8 +48,8 @@ type accountPage struct {
 	Current                     string
 	Note, Fault, Issuer, Origin string
 	HasPassword, Proved         bool
-	Codes                       int  // recovery codes that are left
-	Recovered                   bool // who came in with one may have forgotten the password
+	Codes                       int  // unused recovery codes
+	Recovered                   bool // signed in with a recovery code, so the current password may be forgotten
 }
 
 var notes = map[string]string{

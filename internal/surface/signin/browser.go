@@ -8,7 +8,7 @@ import (
 )
 
 // browser returns a description by which a member recognizes a session: the browser and its system,
-// as far as the user agent shows them.
+// as far as the user agent states them.
 func browser(r *http.Request) string {
 	agent := r.UserAgent()
 	find := func(names ...string) string {

@@ -16,13 +16,13 @@ import (
 // DeviceGrant is the grant type of RFC 8628.
 const DeviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-// DeviceRequest is the form with which a program asks for a key.
+// DeviceRequest is the form with which a program requests a key.
 type DeviceRequest struct {
 	ClientID string `json:"client_id" maxLength:"200" doc:"The name the program gives itself; it is shown to the admin who decides" example:"coffer on laptop"`
 	Scope    string `json:"scope,omitempty" enum:"read_only,full_access" default:"read_only"`
 }
 
-// A DeviceAnswer contains what the program shows, and what it keeps.
+// A DeviceAnswer contains the code that the program shows and the secret that it stores.
 type DeviceAnswer struct {
 	DeviceCode              string `json:"device_code" doc:"A secret of the program; never show it"`
 	UserCode                string `json:"user_code" doc:"Entered by a person at verification_uri" example:"WDJB-MJHT"`
@@ -32,7 +32,7 @@ type DeviceAnswer struct {
 	Interval                int    `json:"interval" doc:"Seconds to wait between two calls of /oauth/token"`
 }
 
-// TokenRequest is the form with which a program gets what it was granted.
+// TokenRequest is the form with which a program fetches its key or its tokens.
 type TokenRequest struct {
 	GrantType    string `json:"grant_type" enum:"urn:ietf:params:oauth:grant-type:device_code,authorization_code,refresh_token"`
 	DeviceCode   string `json:"device_code,omitempty" doc:"For the device grant"`
@@ -45,8 +45,8 @@ type TokenRequest struct {
 	Resource     string `json:"resource,omitempty" doc:"URL that the token is for"`
 }
 
-// A TokenAnswer is what was granted: a key for a device, an access token for a program that a
-// member allowed.
+// A TokenAnswer contains the granted credential: a key for a device, or an access token for a
+// program that a member allowed.
 type TokenAnswer struct {
 	AccessToken  string `json:"access_token" doc:"An API key, for X-API-Key; or an access token, for Authorization: Bearer"`
 	TokenType    string `json:"token_type" example:"Bearer"`
@@ -60,8 +60,8 @@ type RevokeRequest struct {
 	Token string `json:"token" doc:"The key or token; revoking a token ends everything that came from the same consent"`
 }
 
-// revoke responds the same whether the key existed or not: the standard requires it, and a guesser
-// learns nothing.
+// revoke sends the same response whether the key existed or not. The standard requires this, and
+// someone who guesses keys learns nothing.
 func (d *Desk) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err := form(r); err != nil || r.PostForm.Get("token") == "" {
 		return refuse(w, "invalid_request", "send a form with the token")

@@ -10,8 +10,8 @@ import (
 	"coffer/internal/surface/htmlpage"
 )
 
-// The page of an invitation. Opening it does not use the invitation up, because the programs
-// through which people send links open them too, for a preview.
+// The page of an invitation. Opening it does not use the invitation up, because programs that
+// deliver links also open them, for a preview.
 
 var joinBody = htmlpage.Parse(`
 <p class="lead">{{if .Replaces}}Hi {{.Name}}, an admin set your current password. Choose a new one that only you know.{{else}}Choose how you want to sign in.{{end}}</p>
@@ -92,7 +92,7 @@ func (d *Desk) replace(w http.ResponseWriter, r *http.Request, e auth.SignIn) er
 	return nil
 }
 
-// invited is the member whom the link in the address lets in.
+// invited returns the member to whom the link in the address belongs.
 func (d *Desk) invited(r *http.Request) (op.Actor, holder, error) {
 	j, err := d.Auth.Joining(r.Context(), r.PathValue("token"), address(r))
 	if err != nil {

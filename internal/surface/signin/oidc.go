@@ -25,14 +25,14 @@ type Issuer struct {
 
 	client   *http.Client
 	mu       sync.Mutex
-	provider *oidc.Provider // once it has said what it is
-	failed   time.Time      // when it last did not
+	provider *oidc.Provider // nil until the issuer has described itself
+	failed   time.Time      // when it last failed to
 }
 
 const (
-	issuerLife = 10 * time.Minute // how long signing in elsewhere may take
-	// the pause before an issuer that did not respond is asked again, so that callers that wait for
-	// it do not each wait in turn
+	issuerLife = 10 * time.Minute // how long a sign-in at the issuer may take
+	// issuerPause is the pause before a failed issuer is asked again. Without the pause, waiting
+	// callers would each wait for the timeout, one after another.
 	issuerPause = 5 * time.Second
 )
 
@@ -47,7 +47,8 @@ func (d *Desk) issuerRoutes() []Route {
 	}
 }
 
-// find asks the issuer what it is, once; while it does not answer, only this way in is closed.
+// find reads the issuer's description, once. While the issuer does not respond, sign-in with other
+// methods still works.
 func (i *Issuer) find(ctx context.Context) (*oidc.Provider, context.Context, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -79,14 +80,14 @@ func (d *Desk) oauth(p *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// trip is the stored state of a sign-in at an issuer.
+// A trip is the stored state of a sign-in at an issuer.
 type trip struct {
 	Nonce, Verifier, Next string
-	Again                 bool // the issuer must ask the member again, and state when it did
+	Again                 bool // the issuer must make the member sign in again, and state when that was
 }
 
-// issuerCookie ties the way back to the browser that set out: a stranger's link must not sign
-// someone in as the stranger.
+// issuerCookie binds the return from the issuer to the browser that started the sign-in. Otherwise
+// a stranger's link could sign someone in to the stranger's account.
 const issuerCookie = "__Host-coffer-oidc"
 
 func (d *Desk) beginIssuer(w http.ResponseWriter, r *http.Request) error {
@@ -118,11 +119,11 @@ func (d *Desk) joinIssuer(w http.ResponseWriter, r *http.Request) error {
 	}.Write(w)
 }
 
-// departBody is a page to go on from, because a form of ours may lead only to ourselves.
+// departBody is a page with a link to the issuer, because our forms may only lead to this server.
 var departBody = htmlpage.Parse(
 	`<p class="lead">Sign in with the account that you want to use from now on.</p><p class="actions"><a class="button" href="{{.To}}">Continue to {{.Name}}</a></p>`)
 
-// depart remembers a trip and returns its target.
+// depart stores a trip and returns the issuer's address for it.
 func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, t trip) (string, error) {
 	if err := d.confidential(r); err != nil {
 		return "", err
@@ -201,8 +202,9 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// vouched is the subject that the issuer vouches for in exchange for the code, and how long ago
-// they signed in there: an issuer remembers people too. Less than zero is that it does not say.
+// vouched returns the subject that the issuer vouches for in exchange for the code, and how long
+// ago that person signed in there, because an issuer also has long sessions. ago is negative if the
+// issuer does not state it.
 func (d *Desk) vouched(ctx context.Context, code string, t trip) (subject string, ago time.Duration, err error) {
 	p, ctx, err := d.Issuer.find(ctx)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"coffer/internal/platform/op"
 )
 
-// Functions of the desk for the packages below it, which have their own pages.
+// These functions of the desk are for packages that have their own pages.
 
 // Page turns a page into a route: an error becomes an error page, and a POST must come from a page
 // of coffer.
@@ -36,7 +36,7 @@ func Answer(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // a caller that has gone needs no answer
+	_, _ = w.Write(b) // a client that has disconnected needs no answer
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (d *Desk) pages() []Route {
 	}
 }
 
-// page turns a page function into a route: an error becomes an error page, and a post must come
+// page turns a page function into a route: an error becomes an error page, and a POST must come
 // from one of our pages.
 func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -60,12 +60,12 @@ func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.
 }
 
 const (
-	account = "/account" // where members look after their own
-	home    = "/"        // where signing in leads
+	account = "/account" // where members manage their own account
+	home    = "/"        // where a sign-in leads by default
 )
 
-// inside is a path of ours to go on to, or home: a link must not lead from our sign-in to somewhere
-// else.
+// inside returns next if it is a path of this server, else home. A link must not lead from our
+// sign-in page to another site.
 func inside(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") ||
@@ -115,7 +115,7 @@ var loginBody = htmlpage.Parse(`
 <p class="dim">Can't sign in? <a href="/login/recovery?next={{.Next}}">Use a recovery code</a> or ask an admin for a new invitation link.</p>
 `)
 
-// plain warns where the browser keeps no session.
+// plain is the warning for a browser that will not keep a session.
 const plain = "This page isn't using HTTPS, so you can't stay signed in. Open the https address, or use the " +
 	"server itself."
 
@@ -148,7 +148,7 @@ func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, b
 	if p.Again {
 		title, heading = "Confirm it's you", ""
 	}
-	// on the way to a consent, in a window that an assistant's site opened
+	// The page may be part of a consent, in a window that an assistant's site opened.
 	return withScript(htmlpage.Page{
 		Title: title, Heading: heading, Scene: true, Body: loginBody, Data: p,
 		Allow: htmlpage.Sources{Opened: true},
@@ -158,19 +158,20 @@ func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, b
 // plain reports whether a request comes over plain HTTP and may sign in nevertheless.
 func (d *Desk) plain(r *http.Request) bool { return d.Plain && !d.safe(r) }
 
-// deaf reports whether a browser keeps no session at the address of this request.
+// deaf reports whether a browser will not keep a session at the address of this request.
 func (d *Desk) deaf(r *http.Request) bool { return !d.Plain && !d.safe(r) }
 
 // Warns reports whether pages warn that this request came over plain HTTP.
 func (d *Desk) Warns(r *http.Request) bool { return d.plain(r) }
 
-// confidential refuses over plain HTTP what must not cross a network in the clear.
+// confidential rejects a request over plain HTTP, for secrets that must not cross a network
+// unencrypted.
 func (d *Desk) confidential(r *http.Request) error {
 	return op.Confidential(op.Actor{Plain: d.plain(r)})
 }
 
-// safe reports whether a browser will keep our cookie: over HTTPS, also if a proxy terminates it,
-// and on loopback.
+// safe reports whether a browser will keep our cookie: over HTTPS, including HTTPS that a proxy
+// terminates, and on loopback.
 func (d *Desk) safe(r *http.Request) bool {
 	if r.TLS != nil || strings.HasPrefix(d.Base, "https://") {
 		return true
@@ -209,14 +210,14 @@ func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// formError returns the text of an error for the person who filled in a form, each fault by itself.
+// formError returns an error's text for the person who filled in a form, one sentence per field.
 func formError(err error) string {
 	face := errs.Public(err, "")
 	if len(face.Details) == 0 {
 		return htmlpage.Sentence(face.Message)
 	}
 	var all []string
-	seen := map[string]bool{} // an empty field breaks several rules, and the first is enough to mend it
+	seen := map[string]bool{} // an empty field breaks several rules; the first fault is enough to fix it
 	for _, fault := range face.Details {
 		if !seen[fault.Field] {
 			all = append(all, htmlpage.Sentence(fault.Field+" "+fault.Message))

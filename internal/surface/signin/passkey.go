@@ -20,10 +20,10 @@ import (
 //go:embed passkey.js
 var passkeyJS []byte
 
-// script is the only script of these pages; without it, or without passkeys, all else works.
+// script is the only script of these pages. Everything except passkeys works without it.
 var script = htmlpage.NewFile("passkey.js", "text/javascript; charset=utf-8", passkeyJS)
 
-// withScript lets a page run the script and the script talk to us.
+// withScript lets a page run the script, and lets the script call the server.
 func withScript(p htmlpage.Page) htmlpage.Page {
 	p.Script, p.Allow.Connect = script, []string{"'self'"}
 	return p
@@ -32,8 +32,9 @@ func withScript(p htmlpage.Page) htmlpage.Page {
 // passkeyLife is how long a member may take to touch the device.
 const passkeyLife = 5 * time.Minute
 
-// relyingParty returns the relying party of passkeys: the host that people reach us at. Browsers
-// reject numeric addresses, so on loopback it is localhost.
+// relyingParty returns the relying party of passkeys: the host at which people reach the server.
+// Browsers reject numeric addresses. For these it uses localhost, which works on the server's own
+// machine.
 func relyingParty(base string) (*webauthn.WebAuthn, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -49,7 +50,8 @@ func relyingParty(base string) (*webauthn.WebAuthn, error) {
 	return webauthn.New(&webauthn.Config{RPID: name, RPDisplayName: "coffer", RPOrigins: []string{origin}})
 }
 
-// passkeyOrigin is the only address at which passkeys work. The script offers none anywhere else.
+// passkeyOrigin returns the only address at which passkeys work. On pages at any other address the
+// script offers none.
 func (d *Desk) passkeyOrigin() string { return d.party.Config.RPOrigins[0] }
 
 func (d *Desk) passkeyRoutes() []Route {
@@ -63,8 +65,8 @@ func (d *Desk) passkeyRoutes() []Route {
 	}
 }
 
-// scripted turns a function into a route for the script: like a page, but with responses like the
-// API's.
+// scripted turns a function into a route for the script. Its requests are checked like those of a
+// page, but its responses are like the API's.
 func (d *Desk) scripted(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter,
 	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -78,7 +80,7 @@ func (d *Desk) scripted(f func(http.ResponseWriter, *http.Request) error) func(h
 	}
 }
 
-// A holder is a member as a passkey knows one.
+// A holder is a member in the form that the passkey library expects.
 type holder struct {
 	user     auth.User
 	passkeys []webauthn.Credential
@@ -107,8 +109,8 @@ func (d *Desk) holder(r *http.Request, u auth.User) (holder, error) {
 	return h, err
 }
 
-// A Ceremony is what the script passes to the browser, with the ticket that it sends back together
-// with the browser's response.
+// A Ceremony is the data that the script passes to the browser, and a ticket. The script sends the
+// ticket back together with the browser's response.
 type Ceremony struct {
 	Ticket  string `json:"ticket"`
 	Options any    `json:"options"`
@@ -129,7 +131,7 @@ func (d *Desk) begun(w http.ResponseWriter, r *http.Request, actor op.Actor, opt
 	return answer(w, Ceremony{ticket, options})
 }
 
-// state is the challenge that the ticket in the address stands for, used up.
+// state returns the challenge that belongs to the ticket in the address, and uses the ticket up.
 func (d *Desk) state(r *http.Request, actor op.Actor) (webauthn.SessionData, error) {
 	var s webauthn.SessionData
 	t, err := d.Auth.Redeem(r.Context(), auth.PasskeyTicket, r.URL.Query().Get("ticket"))
@@ -145,7 +147,7 @@ func (d *Desk) state(r *http.Request, actor op.Actor) (webauthn.SessionData, err
 	return s, nil
 }
 
-// signedIn is the member whose browser the script runs in.
+// signedIn returns the member whose browser runs the script.
 func (d *Desk) signedIn(r *http.Request) (op.Actor, holder, error) {
 	actor, err := d.visitor(r)
 	if err != nil {
@@ -173,7 +175,7 @@ func (d *Desk) beginPasskey(w http.ResponseWriter, r *http.Request) error {
 	return d.register(w, r, actor, h)
 }
 
-// register begins to add a passkey for a member.
+// register starts to add a passkey for a member.
 func (d *Desk) register(w http.ResponseWriter, r *http.Request, actor op.Actor, h holder) error {
 	options, state, err := d.party.BeginRegistration(h,
 		webauthn.WithExclusions(webauthn.Credentials(h.passkeys).CredentialDescriptors()),
@@ -201,7 +203,7 @@ func (d *Desk) finishPasskey(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, Next{"/account?done=passkey"})
 }
 
-// registered is the passkey that the browser made, as it is stored.
+// registered returns the id and the stored form of the passkey that the browser created.
 func (d *Desk) registered(r *http.Request, actor op.Actor, h holder) (credential []byte, proof string, err error) {
 	state, err := d.state(r, actor)
 	if err != nil {
@@ -211,7 +213,7 @@ func (d *Desk) registered(r *http.Request, actor op.Actor, h holder) (credential
 	if err != nil {
 		return nil, "", errs.Wrap(err, errs.InvalidLogin, "this passkey cannot be used here; try again")
 	}
-	c.Attestation = webauthn.CredentialAttestation{} // says who made the device, which is nobody's business
+	c.Attestation = webauthn.CredentialAttestation{} // names the maker of the device, which coffer does not need
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, "", fmt.Errorf("store a passkey: %w", err)
@@ -219,7 +221,7 @@ func (d *Desk) registered(r *http.Request, actor op.Actor, h holder) (credential
 	return c.ID, string(text), nil
 }
 
-// A Next is where the script continues.
+// A Next is the address where the script continues.
 type Next struct {
 	Next string `json:"next"`
 }

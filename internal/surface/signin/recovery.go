@@ -34,7 +34,7 @@ func (d *Desk) showRecovery(w http.ResponseWriter, r *http.Request) error {
 }
 
 func writeRecovery(w http.ResponseWriter, p recoveryPage, because error) error {
-	// as the page that signs in
+	// Opened is set for the same reason as on the sign-in page.
 	return htmlpage.Page{
 		Title: "Sign in with a recovery code", Scene: true, Body: recoveryBody, Data: p,
 		Allow: htmlpage.Sources{Opened: true},
@@ -58,7 +58,7 @@ func (d *Desk) postRecovery(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
-	if p.Next == account || p.Next == home { // the account page shows that the code is used up
+	if p.Next == account || p.Next == home { // the account page says that a code was used
 		p.Next = account + "?done=recovery"
 	}
 	http.Redirect(w, r, p.Next, http.StatusSeeOther)
@@ -71,7 +71,7 @@ var codesBody = htmlpage.Parse(`
 <p class="warn">You won't see them again. Anyone with a code can sign in as you. Older codes no longer work.</p>
 <p class="actions"><a class="button" href="/account">I saved them</a></p>`)
 
-// postCodes shows a member the codes that are made for them.
+// postCodes creates recovery codes for a member and shows them.
 func (d *Desk) postCodes(w http.ResponseWriter, r *http.Request) error {
 	actor, ok, err := d.member(w, r, account)
 	if !ok || !d.proven(w, r, actor, account) {

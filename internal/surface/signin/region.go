@@ -5,14 +5,15 @@ import (
 	"golang.org/x/text/language"
 )
 
-// since are the currencies of regions that changed theirs after the library's data was made.
+// since maps regions to their new currency, if they changed it after the library's data was
+// compiled.
 var since = map[string]string{
 	"BG": "EUR", "CW": "XCG", "HR": "EUR", "MR": "MRU", "SL": "SLE", "SX": "XCG", "VE": "VES",
 }
 
-// currencyOf returns the currency of the place that a browser's languages name: of the region of
-// the first language, or the region where most of its speakers live. It is "" where no place is
-// named, such as in es-419. A second language is not evidence of the place: browsers in Germany
+// currencyOf returns the currency of the place that a browser's languages indicate: the region of
+// the first language, or the region where most of its speakers live. It returns "" if no country is
+// named, as in es-419. A second language does not indicate the place, because browsers in Germany
 // often send "de, en-US".
 func currencyOf(accepted string) string {
 	tags, _, err := language.ParseAcceptLanguage(accepted)

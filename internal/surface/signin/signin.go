@@ -1,6 +1,6 @@
 // Package signin contains the routes and pages with which members sign in and out, and approve
-// programs that ask for a key. It verifies and stores nothing itself; auth decides who someone is
-// and what they may do.
+// programs that request a key. It verifies and stores nothing itself: package auth decides who
+// someone is and what they may do.
 package signin
 
 import (
@@ -28,9 +28,9 @@ type Desk struct {
 	Log    *slog.Logger
 	Issuer *Issuer // nil for none
 	Plain  bool    // people may sign in over plain HTTP
-	Base   string  // the address under which people reach the server, without a slash at its end
+	Base   string  // the server's address for people, without a slash at its end
 
-	// other grants of the token endpoint beside keys for devices, by grant_type; the form is parsed
+	// Grants are further grants of the token endpoint, by grant_type. The form is already parsed.
 	Grants map[string]func(http.ResponseWriter, *http.Request) error
 
 	foreign http.CrossOriginProtection
@@ -54,7 +54,7 @@ func New(a *auth.Auth, base, origin string) (*Desk, error) {
 type Route struct {
 	Pattern  string
 	Serve    func(http.ResponseWriter, *http.Request) error
-	Name     string // for the document; "" for what stands in none
+	Name     string // name in the OpenAPI document; "" if it is not listed
 	Summary  string
 	In, Out  *op.Schema
 	Form     bool
@@ -160,9 +160,9 @@ func (d *Desk) session(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
-// local refuses what a page of another site made a browser send. It stands before everything that
-// changes something, signing in included: a stranger could have someone work in the stranger's own
-// session.
+// local rejects requests that a page of another site made a browser send. Everything that changes
+// something calls it first, including sign-in: otherwise a stranger could sign someone in to the
+// stranger's own account without their noticing.
 func (d *Desk) local(r *http.Request) error {
 	if err := d.foreign.Check(r); err != nil {
 		return errs.Wrap(err, errs.Forbidden, "requests from pages of other sites are refused")
@@ -170,7 +170,8 @@ func (d *Desk) local(r *http.Request) error {
 	return nil
 }
 
-// visitor returns the actor of the browser's session, or nobody if there is none or it has ended.
+// visitor returns the actor of the browser's session, or an empty actor if there is no valid
+// session.
 func (d *Desk) visitor(r *http.Request) (op.Actor, error) {
 	session, ok := auth.SessionIn(r)
 	if !ok {
@@ -183,8 +184,8 @@ func (d *Desk) visitor(r *http.Request) (op.Actor, error) {
 	return actor, err
 }
 
-// open begins a session for a member who has proven who they are. A session that the browser had
-// before ends, so that a browser has one at most.
+// open begins a session for a member who has proven who they are. It ends the browser's previous
+// session, so that a browser has at most one.
 func (d *Desk) open(w http.ResponseWriter, r *http.Request, e auth.SignIn) (auth.Session, error) {
 	before, err := d.visitor(r)
 	if err == nil {
@@ -202,7 +203,7 @@ func (d *Desk) open(w http.ResponseWriter, r *http.Request, e auth.SignIn) (auth
 	return s, nil
 }
 
-// leave ends the browser's session and takes the cookie back.
+// leave ends the browser's session and deletes the cookie.
 func (d *Desk) leave(w http.ResponseWriter, r *http.Request) error {
 	actor, err := d.visitor(r)
 	if err != nil {
@@ -212,7 +213,7 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) error {
 	return d.Auth.CloseSession(r.Context(), actor)
 }
 
-// cookie is the session's cookie. It is Lax and not Strict, so that someone who comes back from a
+// cookie returns the session's cookie. It is Lax and not Strict, so that someone who returns from a
 // bank's or an assistant's page is still signed in.
 func (d *Desk) cookie(r *http.Request, value string, life time.Duration) *http.Cookie {
 	c := &http.Cookie{ //nolint:gosec // Secure is off only where plain HTTP was opted into

@@ -18,7 +18,7 @@ func TestBodyIsOneJSONObject(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind, body string
-		want       errs.Code // "" where it is read
+		want       errs.Code // "" if it is read
 	}{
 		"JSON":                {"application/json", `{"email":"a@b.c","password":"x"}`, ""},
 		"JSON with a charset": {"application/json; charset=utf-8", `{"email":"a@b.c"}`, ""},
@@ -58,12 +58,12 @@ func TestOtherSitesAreRefused(t *testing.T) {
 		site, origin string
 		fine         bool
 	}{
-		"a program":              {"", "", true},
-		"coffer's own page":      {"same-origin", "https://coffer.example", true},
-		"the public address":     {"cross-site", "https://coffer.example", true},
-		"another site":           {"cross-site", "https://evil.example", false},
-		"another site, unnamed":  {"cross-site", "", false},
-		"a neighbour's web site": {"same-site", "https://other.coffer.example", false},
+		"a program":             {"", "", true},
+		"coffer's own page":     {"same-origin", "https://coffer.example", true},
+		"the public address":    {"cross-site", "https://coffer.example", true},
+		"another site":          {"cross-site", "https://evil.example", false},
+		"another site, unnamed": {"cross-site", "", false},
+		"a neighbor's web site": {"same-site", "https://other.coffer.example", false},
 	} {
 		r := request(http.MethodPost, "https://coffer.example/auth/login", "{}")
 		for header, value := range map[string]string{"Sec-Fetch-Site": c.site, "Origin": c.origin} {
@@ -122,7 +122,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// A passkey belongs to one address with a name; on a machine that has only a number, to localhost.
+// A passkey belongs to an address with a host name. If the server's address is numeric, that name
+// is localhost.
 func TestPasskeyOrigin(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{

@@ -1,7 +1,8 @@
-// Package web serves the web app: files that are built from web/ and are part of the program. It
+// Package web serves the web app: files that are built from web/ and embedded in the program. It
 // must not know what a screen shows, who is calling, or what is in the database.
 //
-// The app is built into dist/app, which version control ignores. Go alone builds coffer without it.
+// The app is built into dist/app, which version control ignores. With Go alone, coffer is built
+// without the app.
 package web
 
 import (
@@ -30,27 +31,27 @@ var routes string
 //go:embed moved.txt
 var moved string
 
-// policy lets the app load what coffer serves itself, and nothing else. No text becomes code: the
-// one policy for trusted types makes the address of the service worker, and no other.
+// policy lets the app load what coffer itself serves, and nothing else. Text cannot become code:
+// the only policy for trusted types creates the address of the service worker.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; require-trusted-types-for 'script'; " +
 	"trusted-types coffer; frame-ancestors 'none'; base-uri 'none'"
 
-// A file is one embedded file. It is packed when it is first sent.
+// A file is one embedded file. It is compressed when it is first sent.
 type file struct {
 	kind, etag string
 	plain      []byte
-	packed     func() []byte // nil if packing gains nothing
+	packed     func() []byte // nil if compression gains nothing
 }
 
-// An App is the embedded files by their paths.
+// An App holds the embedded files by their paths.
 type App struct {
-	files map[string]*file // without the page itself
+	files map[string]*file // all files except the pages
 	page  *file            // nil if the program was built without the app
-	add   *file            // the page to add a transaction
+	add   *file            // the page that adds a transaction
 }
 
-// Load returns the embedded app, if there is one. It is read once.
+// Load returns the embedded app, if there is one. The files are read only once.
 var Load = sync.OnceValues(func() (*App, error) { return load(dist) })
 
 func load(from fs.FS) (*App, error) {
@@ -81,7 +82,7 @@ func load(from fs.FS) (*App, error) {
 	})
 }
 
-// Built reports whether the program has the app. Without it there is no page to serve.
+// Built reports whether the program contains the app. Without the app there is no page to serve.
 func (a *App) Built() bool { return a.page != nil }
 
 var (
@@ -90,7 +91,7 @@ var (
 )
 
 // Typeface returns the @font-face rules of the app's stylesheet, for pages outside the app, and the
-// path of the file that most text needs. Without the app there are none.
+// path of the font file that most text needs. Both are empty if there is no app.
 func Typeface() (rules []byte, file string, err error) { return typeface(dist) }
 
 func typeface(from fs.FS) (rules []byte, file string, err error) {
@@ -102,13 +103,13 @@ func typeface(from fs.FS) (rules []byte, file string, err error) {
 		}
 		rules = append(rules, bytes.Join(faceRule.FindAll(css, -1), nil)...)
 	}
-	if first := faceFile.FindSubmatch(rules); first != nil { // the app's stylesheet names it first
+	if first := faceFile.FindSubmatch(rules); first != nil { // the first file in the stylesheet
 		file = string(first[1])
 	}
 	return rules, file, err
 }
 
-// kinds are named here because a machine may have its own ideas.
+// kinds are the media types by file extension. They do not depend on the machine's own list.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
@@ -128,7 +129,7 @@ func newFile(name string, content []byte) *file {
 	}
 }
 
-// pack returns the gzip form, or nil if that is hardly shorter.
+// pack returns the content in gzip form, or nil if that is hardly shorter.
 func pack(content []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -146,8 +147,8 @@ func pack(content []byte) []byte {
 // own tests compare the list with its router.
 func Screens() []string { return strings.Fields(routes) }
 
-// Moved returns the paths that screens once had, each with the one that it has now. People keep old
-// ones as bookmarks and in messages.
+// Moved returns the former paths of screens, each with the current path. People keep old paths in
+// bookmarks and messages.
 func Moved() map[string]string {
 	to := map[string]string{}
 	for line := range strings.Lines(moved) {
@@ -166,7 +167,7 @@ func (a *App) Files() []string {
 	return paths
 }
 
-// ServeFile sends one of the Files. A file with a hash in its name may be kept for ever.
+// ServeFile sends one of the Files. Browsers may cache a file with a hash in its name forever.
 func (a *App) ServeFile(w http.ResponseWriter, r *http.Request) {
 	f, ok := a.files[r.URL.Path]
 	if !ok {
@@ -177,17 +178,17 @@ func (a *App) ServeFile(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		keep = "public, max-age=31536000, immutable"
 	}
-	if r.URL.Path == "/sw.js" { // a worker has a policy of its own: that of the pages that it serves
+	if r.URL.Path == "/sw.js" { // a worker has its own policy; give it that of its pages
 		w.Header().Set("Content-Security-Policy", policy)
 	}
 	f.serve(w, r, keep)
 }
 
-// ServePage sends the page in which the app runs. The app itself reads the path.
+// ServePage sends the page of the app. The app itself reads the path.
 func (a *App) ServePage(w http.ResponseWriter, r *http.Request) { a.serve(w, r, a.page) }
 
-// ServeAdd sends the page that adds a transaction. It shares no file with the app, so that a phone
-// has it at once.
+// ServeAdd sends the page that adds a transaction. The page shares no file with the app, so that it
+// loads quickly on a phone.
 func (a *App) ServeAdd(w http.ResponseWriter, r *http.Request) { a.serve(w, r, a.add) }
 
 func (a *App) serve(w http.ResponseWriter, r *http.Request, page *file) {
@@ -220,6 +221,6 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request, keep string) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(content) // a reader that has gone needs no answer
+		_, _ = w.Write(content) // a client that has disconnected needs no answer
 	}
 }

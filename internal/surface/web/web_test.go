@@ -111,7 +111,7 @@ func TestWithoutTheApp(t *testing.T) {
 	}
 }
 
-// TestEmbedded looks at the app that is embedded now, if there is one.
+// TestEmbedded checks the app that is embedded in this build, if there is one.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	a, err := Load()

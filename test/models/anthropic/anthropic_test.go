@@ -1,5 +1,5 @@
-// Package anthropic lets Anthropic's official Go SDK talk to models, which must be understood as
-// the real service is. It must not know coffer's own client.
+// Package anthropic uses Anthropic's official Go SDK with the simulator models: the SDK must
+// understand it as it does the real service. The package must not know coffer's own client.
 package anthropic
 
 import (
@@ -37,7 +37,8 @@ func params(messages ...sdk.MessageParam) sdk.MessageNewParams {
 	}
 }
 
-// ask asks in one piece, or as a stream that is put together by the SDK.
+// ask sends a request and returns the whole message. If streamed, the SDK puts it together from a
+// stream.
 func ask(t *testing.T, c sdk.Client, streamed bool, p sdk.MessageNewParams) (*sdk.Message, error) {
 	t.Helper()
 	if !streamed {
@@ -60,7 +61,7 @@ func each(t *testing.T, run func(t *testing.T, streamed bool)) {
 	}
 }
 
-// A conversation goes through text, thinking, calls, their results and an end.
+// TestConversation goes through text, thinking, tool calls, their results and an end.
 func TestConversation(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
 		_, c := start(t, models.Options{Script: func(r models.Request) models.Answer {
@@ -100,7 +101,7 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// Reasons of an end are those that the SDK knows.
+// TestStops: the SDK knows every stop reason.
 func TestStops(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
 		sim, c := start(t, models.Options{})
@@ -120,7 +121,8 @@ func TestStops(t *testing.T) {
 	})
 }
 
-// Errors have the status and the shape that the SDK reads, and what passes is retried by it.
+// TestErrors: errors have the status and the shape that the SDK reads, and the SDK retries after
+// temporary ones.
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
 		for status, kind := range map[int]string{

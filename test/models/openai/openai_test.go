@@ -1,5 +1,5 @@
-// Package openai lets OpenAI's official Go SDK talk to the simulator models: the SDK must understand
-// it as it does the real service. It must not know coffer's own client.
+// Package openai uses OpenAI's official Go SDK with the simulator models: the SDK must understand
+// it as it does the real service. The package must not know coffer's own client.
 package openai
 
 import (
@@ -36,7 +36,8 @@ func params(messages ...sdk.ChatCompletionMessageParamUnion) sdk.ChatCompletionN
 	}
 }
 
-// ask asks in one piece, or as a stream that is put together by the SDK.
+// ask sends a request and returns the whole completion. If streamed, the SDK puts it together from
+// a stream.
 func ask(t *testing.T, c sdk.Client, streamed bool, p sdk.ChatCompletionNewParams) (*sdk.ChatCompletion, error) {
 	t.Helper()
 	if !streamed {
@@ -60,7 +61,7 @@ func each(t *testing.T, run func(t *testing.T, streamed bool)) {
 	}
 }
 
-// A conversation goes through text, calls, their results and an end.
+// TestConversation goes through text, tool calls, their results and an end.
 func TestConversation(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
 		_, c := start(t, models.Options{Script: func(r models.Request) models.Answer {
@@ -94,7 +95,7 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// Every reason for an end is one that the SDK knows.
+// TestStops: the SDK knows every finish reason.
 func TestStops(t *testing.T) {
 	each(t, func(t *testing.T, streamed bool) {
 		sim, c := start(t, models.Options{})

@@ -16,10 +16,10 @@ export const accounts = queryOptions({
   staleTime: staleAfter.minute,
 });
 
-const daysPerPage = 500; // days a page
+const daysPerPage = 500;
 const pages = 12;
 
-/** The days of an account on which its balance is stated or follows from the payments, oldest first. */
+/** The days on which an account's balance is known, oldest first. It is stated, or computed from transactions. */
 export const balances = (id: string, start_date?: string) =>
   queryOptions({
     queryKey: ["accounts", "balances", id, start_date],
@@ -44,7 +44,7 @@ export const balances = (id: string, start_date?: string) =>
     staleTime: staleAfter.minute,
   });
 
-/** Whether the transactions of an account explain its balances, and where they do not. */
+/** Whether the transactions of an account explain its balances, and the days on which they do not. */
 export const balanceProof = (id: string) =>
   queryOptions({
     queryKey: ["accounts", "proof", id],
@@ -56,34 +56,34 @@ export const balanceProof = (id: string) =>
 export const setBalance = (id: string, day: string, current: number) =>
   recorded(api.PUT("/api/v1/accounts/{id}/balances/{day}", { params: { path: { id, day } }, body: { current } }));
 
-/** Has the bank look up what an account stands at now, which may cost money. */
+/** Asks the bank for the account's current balance. The bank's provider may charge for this. */
 export const refreshBalance = (id: string) =>
   answer(api.POST("/api/v1/accounts/{id}/refresh-balance", { params: { path: { id }, header: once() } }));
 
-/** Takes back a balance that was set by hand. */
+/** Removes a balance that a person entered. */
 export const removeBalance = (id: string, day: string) =>
   recorded(api.DELETE("/api/v1/accounts/{id}/balances/{day}", { params: { path: { id, day } } }));
 
 export const patchAccount = (id: string, body: Schemas["PatchAccount"]) =>
   recorded(api.PATCH("/api/v1/accounts/{id}", { params: { path: { id } }, body }));
 
-/** Adds an account that no bank keeps. */
+/** Adds an account that is not connected to a bank. */
 export const createAccount = (body: Schemas["CreateAccount"]) => recorded(api.POST("/api/v1/accounts", { body }));
 
-/** Removes an account with all its payments, or says how many they are. */
+/** Removes an account with all its transactions. A dry run only returns how many there are. */
 export async function removeAccount(id: string, dry_run: boolean): Promise<Schemas["AccountRemoved"]> {
   const j = await answer(api.POST("/api/v1/accounts/{id}/remove", { params: { path: { id } }, body: { dry_run } }));
   return ended(await jobEnd(j.id), t`Couldn’t delete this account`);
 }
 
-/** Merges an account into another, or says what would become of its payments. */
+/** Merges an account into another. A dry run only returns what a merge would do to its transactions. */
 export async function mergeAccount(id: string, into: string, dry_run: boolean): Promise<Schemas["AccountMerged"]> {
   const body = { into, dry_run };
   const j = await answer(api.POST("/api/v1/accounts/{id}/merge", { params: { path: { id } }, body }));
   return ended(await jobEnd(j.id), t`Couldn’t merge these accounts`);
 }
 
-/** Returns the result of a job; a failure is thrown as an error. */
+/** Returns the result of a job, or throws an error if the job failed. */
 function ended<R>(j: Job, failed: string): R {
   if (j.state !== "succeeded") throw new Error(j.error?.message ?? failed);
   return j.result as R;
@@ -91,5 +91,5 @@ function ended<R>(j: Job, failed: string): R {
 
 export const accountName = (a: Pick<Account, "display_name" | "name">) => a.display_name ?? a.name;
 
-/** Whether a balance is what is owed, not what is owned. */
+/** Whether the balance of an account of this type is a debt. */
 export const owed = (type: string) => type === "credit" || type === "loan";

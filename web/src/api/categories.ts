@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api, type Schemas, staleAfter } from "./client";
 
-/** A category with the name of the one above it. */
+/** A category with the name of the category above it. */
 export type Category = Schemas["CategoryLeaf"] & { group: string };
 
 export const categories = queryOptions({

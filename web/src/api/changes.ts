@@ -48,11 +48,11 @@ export const entries = (change_id: string, limit: number) =>
     staleTime: staleAfter.long,
   });
 
-/** Returns what undoing a change would restore, and what would stay. */
+/** Returns the fields that undoing a change would restore, and the fields that would not change. */
 export const rehearseRevert = (change_id: string) =>
   answer(api.POST("/api/v1/changes/{change_id}/revert", { params: { path: { change_id } }, body: { dry_run: true } }));
 
-/** Undoes changes, newest first, and waits for the job that does it if they are very large. */
+/** Undoes changes, newest first. A job undoes very large changes: `waits` is called, and then the job is awaited. */
 export async function revertThese(change_ids: string[], waits: () => void): Promise<Schemas["ChangesReverted"]> {
   const r = await answer(
     api.POST("/api/v1/changes/revert", { params: { header: once() }, body: { change_ids, dry_run: false } }),
@@ -67,10 +67,12 @@ export async function revertThese(change_ids: string[], waits: () => void): Prom
 
 type Whose = { actor_id: string; since: string; until?: string; keep: Keep };
 
-/** Whether what a person has reviewed since stays as it is. */
+/** "reviewed": an undo skips transactions whose review a person has closed since. "none": it skips none of them. */
 export type Keep = "reviewed" | "none";
 
-/** Undoes all changes by someone in a period, newest first. A dry run returns what would stay, and why. */
+/**
+ * Undoes all changes by someone in a period, newest first. A dry run returns the fields that would not change, and why.
+ */
 export const revertAll = (whose: Whose, dry_run: boolean) =>
   answer(
     api.POST("/api/v1/changes/revert", {
@@ -84,13 +86,13 @@ export type Skipped = Schemas["ChangeSkipped"];
 /** A write that the journal recorded, and the change that undoes it. */
 export type Recorded<T> = { data: T; change: string | null };
 
-/** Makes a write, and returns its change beside the result. */
+/** Makes a write, and returns its result with the id of its change. */
 export async function recorded<T>(call: Promise<{ data?: T; response: Response }>): Promise<Recorded<T>> {
   const { data, response } = await call;
   return { data: data as T, change: response.headers.get("Coffer-Change") || null };
 }
 
-/** Imports, newest first. */
+/** Changes by imports, newest first. */
 export const imports = queryOptions({
   queryKey: ["changes", "list", "imports"],
   queryFn: ({ signal }) =>

@@ -6,7 +6,7 @@ import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
 
-/** An error of the service, with its stable code and the id under which its log has more. */
+/** An error from the server, with its stable code and the request id by which to find it in the server's log. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
@@ -18,7 +18,7 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
-  /** Whether it would be done for someone who has just signed in. */
+  /** Whether the request would succeed after a fresh sign-in. */
   get wantsReauth() {
     return this.code === "PROOF_REQUIRED";
   }
@@ -26,7 +26,10 @@ export class ApiError extends Error {
 
 let leaving = false;
 
-/** Sends a person whose session has ended to the sign-in page, and back here with everything they had typed. */
+/**
+ * Sends a person whose session has ended to the sign-in page. After signing in they return here and find what they
+ * typed.
+ */
 export function leave() {
   if (leaving) return;
   leaving = true;
@@ -52,7 +55,7 @@ const refusals: Middleware = {
   },
 };
 
-/** A request that was made while the app was loading is not made again. */
+/** Sends a request. If it was already sent while the app was loading, the response to that one is returned. */
 function send(request: Request): Promise<Response> {
   const early = request.method === "GET" && takeEarly(request.url.replace(location.origin, ""));
   return early || fetch(request);
@@ -66,15 +69,15 @@ export async function answer<T>(call: Promise<{ data?: T }>): Promise<T> {
   return (await call).data as T;
 }
 
-/** A key with which a write can be repeated and happens once. */
+/** A header that lets a write be repeated safely: the server makes it only once. */
 export const once = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
-/** How long an answer is good for before it is asked again when looked at. */
+/** For how many milliseconds data counts as fresh. A screen that shows older data requests it again. */
 export const staleAfter = { short: 15_000, minute: 60_000, long: 600_000 } as const;
 
 /**
- * The data that a screen shows until the new data is here: the previous data, if it answered the same question about
- * another time. Rows of another question would be under the wrong headings.
+ * The data that a screen shows while it loads new data: the previous data, if `same` says that its query differs only
+ * in the period. Rows of any other query would be under the wrong headings.
  */
 export const earlier =
   <Q>(same: (before: Q) => boolean) =>

@@ -19,7 +19,7 @@ export const syncHealth = queryOptions({
   staleTime: staleAfter.short,
 });
 
-/** The syncs that run now. Scheduled ones begin without being asked for, so this is asked again. */
+/** The running syncs. The server starts scheduled syncs by itself, so this query polls. */
 export const runningSyncs = queryOptions({
   queryKey: ["sync", "running"],
   queryFn: ({ signal }) =>
@@ -35,7 +35,7 @@ export const syncLogs = (connection_id: string) =>
     staleTime: staleAfter.short,
   });
 
-/** The imports of files, newest first: into which account, and what the file was called. */
+/** The imports of files, newest first, each with its account and the file's name. */
 export const importLogs = queryOptions({
   queryKey: ["sync", "logs", "imports"],
   queryFn: ({ signal }) =>

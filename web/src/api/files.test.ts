@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fileQuery } from "./files";
 
-// The tests of the server send the same query.
+// The server's tests send the same query.
 const sent = import.meta.glob<string>("../../../internal/app/testdata/statements/07-two-accounts.query", {
   query: "?raw",
   import: "default",

@@ -6,16 +6,16 @@ export type FilePreview = Schemas["FilePreview"];
 export type FileOptions = Schemas["FileOptions"];
 export type FileAccount = Schemas["FileAccount"];
 
-/** What becomes of one of the accounts of a file. */
+/** The decision about one account in a file: import it into an account, create one for it, or skip it. */
 export type AccountChoice = Schemas["FileAccountChoice"];
 
-/** Which column holds which field, by its index from 0. */
+/** The column of each field, by its index from 0. */
 export type Mapping = Record<string, number>;
 
 /** The result of an import's job. */
 export type Imported = Schemas["FileImported"];
 
-/** Options of a file as a query: each value of a list by itself, objects as JSON. */
+/** The options of a file as a query string. Each value of a list is a parameter of its own; objects are JSON. */
 export const fileQuery = (q: Record<string, unknown>) =>
   new URLSearchParams(
     Object.entries(q)
@@ -24,14 +24,14 @@ export const fileQuery = (q: Record<string, unknown>) =>
       .map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
   ).toString();
 
-// The file is sent as it is, because only the server knows its encoding. Known options are in the query.
+// The file is sent byte for byte, because only the server detects its encoding. The options are in the query.
 const asFile = {
   headers: { "Content-Type": "text/csv" },
   bodySerializer: (f: unknown) => f as Blob,
   querySerializer: fileQuery,
 };
 
-/** How a file would be read. It is known by its name and its time, so that each is read once. */
+/** How the server would read a file. Name, size and time are part of the key, so the same file is not sent twice. */
 export const preview = (file: File, options: FileOptions, account_id: string | undefined, choices?: AccountChoice[]) =>
   queryOptions({
     queryKey: ["files", file.name, file.size, file.lastModified, options, account_id, choices],
@@ -68,7 +68,7 @@ export const importFile = (
     }),
   );
 
-/** A place for the files of one bank. */
+/** Creates the connection for the files of one bank. */
 export const createFileConnection = (institution_name: string) =>
   answer(
     api.POST("/api/v1/connections", {

@@ -4,7 +4,7 @@ import { answer, api, type Schemas, staleAfter } from "./client";
 
 export type Finding = Schemas["Finding"];
 
-/** The newest findings of one state, at most 500. */
+/** The newest findings with one state, at most 500. */
 export const findings = (state: Finding["state"]) =>
   queryOptions({
     queryKey: ["findings", state],

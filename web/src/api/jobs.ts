@@ -5,7 +5,7 @@ export type Job = Schemas["Job"];
 
 export const ended = (j: Job) => j.state !== "queued" && j.state !== "running";
 
-/** A job, asked for until it has ended. A server that restarts meanwhile is asked again. */
+/** A job, polled until it ends. Failed requests are repeated, because the server may restart meanwhile. */
 export const job = (job_id: string) =>
   queryOptions({
     queryKey: ["jobs", job_id],
@@ -15,7 +15,7 @@ export const job = (job_id: string) =>
     retryDelay: 1000,
   });
 
-/** Waits for the end of a job. A server that restarts meanwhile is asked again. */
+/** Waits for a job to end. Failed requests are repeated, because the server may restart meanwhile. */
 export async function jobEnd(job_id: string): Promise<Job> {
   for (;;) {
     const j = await answer(api.GET("/api/v1/jobs/{job_id}", { params: { path: { job_id } } })).catch(() => null);

@@ -23,7 +23,7 @@ export const accountLinks = queryOptions({
   staleTime: staleAfter.short,
 });
 
-/** The pairs of payments that a link was found by, newest first. */
+/** The pairs of transactions of an account link, newest first. */
 export const pairs = (id: string, limit: number, confidence?: "auto") =>
   infiniteQueryOptions({
     queryKey: ["account-links", "pairs", id, limit, confidence],
@@ -47,11 +47,11 @@ type Verdict = "confirmed" | "rejected";
 export const decideLink = (id: string, confidence: Verdict) =>
   api.PUT("/api/v1/account-links/{id}", { params: { path: { id } }, body: { confidence } });
 
-/** Decides several links as one change. */
+/** Confirms or rejects several links as one change. */
 export const decideLinks = (ids: string[], confidence: Verdict) =>
   api.POST("/api/v1/account-links/review", { body: { ids, confidence } });
 
-/** How many links one call decides. */
+/** The most links that one call can decide. */
 export const maxLinks = 100;
 
 export const decidePair = (id: string, match_id: string, confidence: Verdict) =>
@@ -60,7 +60,7 @@ export const decidePair = (id: string, match_id: string, confidence: Verdict) =>
     body: { confidence },
   });
 
-/** Says of the pair of two payments that they do not belong together. */
+/** Rejects a confirmed pair: the two transactions do not belong together. */
 export async function rejectPair(link: string, one: string, other: string) {
   for (let cursor: string | undefined, more = true; more; ) {
     const query = { limit: 500, confidence: "confirmed" as const, ...(cursor ? { cursor } : {}) };
@@ -72,5 +72,5 @@ export async function rejectPair(link: string, one: string, other: string) {
     cursor = page.next_cursor;
     more = page.has_more;
   }
-  throw new Error(); // somebody else decided meanwhile
+  throw new Error(); // someone else has decided the pair meanwhile
 }

@@ -33,10 +33,10 @@ export const endMyAssistant = (assistant_id: string) =>
 
 const preferences = "/api/v1/users/me/preferences";
 
-/** What apps keep for a member. */
+/** The preferences that apps store for the signed-in member. */
 export const myPreferences = () => answer(api.GET(preferences));
 
-/** Changes some of it. The rest may be another app's and stays. */
+/** Changes some preferences. It keeps the others, because they may belong to another app. */
 export async function changePreferences(changed: Record<string, string>) {
   const { data, response } = await api.GET(preferences);
   const all = { ...(data?.preferences as object | undefined), ...changed };

@@ -6,7 +6,7 @@ export type Rate = Schemas["Rate"];
 
 type Asked = { start_date: string; interval: "week" | "month"; by: "type" | "account" | "user"; in?: string };
 
-/** The household's assets and debts over time. The figures of another period stay until the new ones are here. */
+/** The household's assets and debts over time. While a new period loads, the figures of the previous one stay. */
 export const netWorth = (query: Asked) =>
   queryOptions({
     queryKey: ["accounts", "net-worth", query],

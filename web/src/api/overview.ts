@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api, type Schemas, staleAfter } from "./client";
 
-/** `agents`: this month's cost of models, and the plans that wait for a person. */
+/** `agents`: this month's cost of models, and how many plans wait for a person. */
 export type Overview = Schemas["Overview"] & {
   agents?: { spent_usd: number; ceiling_usd: number | null; plans_waiting: number };
 };

@@ -6,10 +6,10 @@ export type PayeeDetail = Schemas["PayeeDetail"];
 export type Similar = Schemas["PayeeSimilar"];
 export type Order = "spent" | "count" | "name" | "last";
 
-/** The name of a payee's page in its address. */
+/** The part of the address that identifies a payee's page. */
 export const payeeAt = (p: Pick<Payee, "payee" | "counterparty">) => p.counterparty?.short_id ?? p.payee;
 
-/** The payees since a day, with what they got; the first page brings those that look like one. */
+/** The payees since a day, with their totals. The first page also has the sets of payees that look alike. */
 export const payees = (query: { start_date?: string; search?: string; sort_by: Order }) =>
   infiniteQueryOptions({
     queryKey: ["payees", "list", query],
@@ -25,7 +25,7 @@ export const payees = (query: { start_date?: string; search?: string; sort_by: O
     staleTime: staleAfter.short,
   });
 
-/** The payees with most transactions, to choose one of them; those of transfers alone only if asked for. */
+/** The payees with the most transactions, for pickers. `transfers` adds payees that only transfers have. */
 export const commonPayees = ({ transfers }: { transfers: boolean }) =>
   queryOptions({
     queryKey: ["payees", "common", transfers],
@@ -46,5 +46,5 @@ export const payeeOf = (id: string) =>
     staleTime: staleAfter.short,
   });
 
-/** Gives payees one name, which is one change. */
+/** Gives several payees one name, as one change. */
 export const namePayees = (body: Schemas["PayeesNaming"]) => answer(api.POST("/api/v1/payees/name", { body }));

@@ -8,7 +8,7 @@ export type AppliedPlan = operations["workflow-run.apply"]["responses"][200]["co
 
 const byId = (id: string) => ({ path: { id } });
 
-/** A run's plan: each field with its current and planned value, then the calls that come after. */
+/** A run's plan: each field with its current and planned value, then the calls that follow. */
 export const plan = (id: string) =>
   infiniteQueryOptions({
     queryKey: ["workflows", "plan", id],
@@ -24,7 +24,7 @@ export const plan = (id: string) =>
     staleTime: staleAfter.short,
   });
 
-/** Applies a plan without the items that are named, as one change. */
+/** Applies a plan as one change, without the items numbered in `except`. */
 export const applyPlan = (id: string, except: number[]): Promise<AppliedPlan> =>
   answer(api.POST("/api/v1/workflow-runs/{id}/apply", { params: { ...byId(id), header: once() }, body: { except } }));
 

@@ -5,10 +5,10 @@ export type Pulse = Schemas["Pulse"];
 
 let last: { etag: string; pulse: Pulse } | null = null;
 
-/** Milliseconds between two beats: no screen may be wrong for longer than five seconds. */
+/** Milliseconds between two requests for the pulse. No screen may be out of date for more than five seconds. */
 export const beat = 3000;
 
-/** Whether anything changed, in few bytes. */
+/** A few counters that show whether anything changed. The response is small, because every tab polls it. */
 export const pulse = queryOptions({
   queryKey: ["pulse"],
   queryFn: async ({ signal }): Promise<Pulse | null> => {

@@ -41,14 +41,17 @@ export const patchRule = (id: string, body: RulePatch) => api.PATCH("/api/v1/rul
 
 export const deleteRule = (id: string) => api.DELETE("/api/v1/rules/{id}", { params: byId(id) });
 
-/** Applies a saved rule to stored transactions, as a job. The others run with it, so it changes what was rehearsed. */
+/**
+ * Applies a saved rule to stored transactions, in a job. All other rules run too and keep their precedence, so the
+ * result is the one that the rehearsal showed.
+ */
 export const applyRule = (id: string) =>
   answer(api.POST("/api/v1/rules/apply", { params: { header: once() }, body: { rule_ids: [id], with_others: true } }));
 
 export type Rehearsal = Schemas["RuleRehearsal"];
 export type RehearsedRow = Schemas["RuleRehearsalRow"];
 
-/** The effect of a rule that is not saved, or has unsaved changes. A newer request cancels the older one. */
+/** The effect of a rule that is not saved or has unsaved changes. A newer request cancels the older one. */
 export const rehearsal = (spec: RuleSpec | null, replace: string | undefined) =>
   queryOptions({
     queryKey: ["rules", "rehearsal", spec, replace],
@@ -62,7 +65,7 @@ export const rehearsal = (spec: RuleSpec | null, replace: string | undefined) =>
 
 export type Candidate = Schemas["RuleCandidate"];
 
-/** Rules that would file the payee of a payment, the best first. */
+/** Suggested rules that would categorize the payee of a transaction, the best first. */
 export const suggestions = (transaction_id: string, category: string | undefined) =>
   queryOptions({
     queryKey: ["rules", "suggestions", transaction_id, category],
@@ -73,7 +76,7 @@ export const suggestions = (transaction_id: string, category: string | undefined
 
 export type Overlap = Schemas["RuleConflict"];
 
-/** The rules that match the same payments, and who prevails. */
+/** The rules that match the same transactions, and which rule wins. */
 export const overlaps = (id: string) =>
   queryOptions({
     queryKey: ["rules", "overlaps", id],
@@ -81,5 +84,5 @@ export const overlaps = (id: string) =>
     staleTime: staleAfter.minute,
   });
 
-/** The result of an application's job. */
+/** The result of the job that applies a rule. */
 export type Applied = Schemas["RuleApplied"];

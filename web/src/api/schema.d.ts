@@ -4848,12 +4848,12 @@ export interface components {
              * @description What it did; mixed: several things
              * @enum {string}
              */
-            action: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_decided" | "balance_set" | "dismissed" | "reverted" | "redone" | "mixed";
+            action: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_rejected" | "pair_confirmed" | "pair_rejected" | "link_decided" | "balance_set" | "dismissed" | "reverted" | "redone" | "mixed";
             /**
              * @description For reverted and redone: the action that was undone or done again
              * @enum {string|null}
              */
-            of_action: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_decided" | "balance_set" | "dismissed" | "mixed" | null;
+            of_action: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_rejected" | "pair_confirmed" | "pair_rejected" | "link_decided" | "balance_set" | "dismissed" | "mixed" | null;
             subject: components["schemas"]["ChangeSubject"] | null;
             /** @description Number of records of that kind; if mixed, of transactions */
             count: number;
@@ -5521,7 +5521,7 @@ export interface components {
              * @example 400
              */
             amount: number;
-            /** @description The household's currency if omitted */
+            /** @description If omitted, the household's currency, or that of most accounts if none has it */
             iso_currency_code?: string;
             /** @description Roll unspent or overspent amounts into the next month */
             rollover?: boolean;
@@ -7042,7 +7042,7 @@ export interface components {
         PatchConnection: {
             /** @description A paused connection only syncs on request */
             paused?: boolean;
-            /** @description Sync interval; null means the household default */
+            /** @description Sync interval; null means the household default. Never more often than the provider's min_interval_minutes */
             sync_interval_seconds?: number | null;
             /** @description Owner of the connection: UUID or short id */
             user_id?: string;
@@ -9204,6 +9204,26 @@ export interface components {
              * @description money_in minus money_out
              */
             net: number;
+            counted: components["schemas"]["TransactionCountedSums"];
+        };
+        /** @description Only those that totals of income and spending count: no transfers, no duplicates, nothing excluded, no hidden accounts */
+        TransactionCountedSums: {
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
         };
         TransactionDetail: {
             /** Format: uuid */
@@ -9572,6 +9592,7 @@ export interface components {
              */
             net: number;
             count: number;
+            counted: components["schemas"]["TransactionCountedSums"];
         };
         TransactionSplit: {
             /** @description All parts; parts not in the list are removed */
@@ -10678,6 +10699,8 @@ export interface components {
             transaction: components["schemas"]["ChangeEntryTransaction"] | null;
             /** @description record: the whole record; empty for a call */
             field: string;
+            /** @description For a transaction: slug of the category it has once the plan is applied, the planned one or else its current one; null if it has none */
+            category: string | null;
             /** @description Untrusted: slug of a category or tag, name of a counterparty, or the changed parts of a record */
             before: string | null;
             /** @description Untrusted, like before */
@@ -12721,7 +12744,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Filter by what it did */
-                action?: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_decided" | "balance_set" | "dismissed" | "reverted" | "redone" | "mixed";
+                action?: "categorized" | "uncategorized" | "tagged" | "untagged" | "reviewed" | "queued" | "payee_set" | "payee_cleared" | "commented" | "split" | "joined" | "excluded" | "included" | "created" | "edited" | "deleted" | "restored" | "merged" | "imported" | "synced" | "moved_in" | "rules_applied" | "linked" | "link_rejected" | "pair_confirmed" | "pair_rejected" | "link_decided" | "balance_set" | "dismissed" | "reverted" | "redone" | "mixed";
                 /** @description Cause */
                 cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
                 /** @description Actor type */

@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
 import { ApiError, answer, api, leave, type Schemas, staleAfter } from "./client";
 
-/** The person who is signed in now. Only signed-in people can use the app; everyone else leaves it. */
+/** The signed-in person. If nobody is signed in, the browser goes to the sign-in page. */
 export async function sessionNow() {
   const now = await answer(api.GET("/auth/session"));
   if (now.signed_in) return now;
@@ -16,11 +16,11 @@ export const session = queryOptions({
   staleTime: staleAfter.long,
 });
 
-/** Signs in again, which proves for some minutes who is there. */
+/** Signs in again. For a few minutes this proves who is at the browser. */
 export const signIn = (email: string, password: string) =>
   answer(api.POST("/auth/login", { body: { email, password } }));
 
-/** The passkey calls are the sign-in page's own and stand in no document. */
+/** Makes one of the calls of a passkey sign-in. They belong to the sign-in page and are not in the OpenAPI document. */
 async function ceremony<T>(path: string, body?: unknown): Promise<T> {
   const response = await fetch(path, {
     method: "POST",
@@ -33,7 +33,7 @@ async function ceremony<T>(path: string, body?: unknown): Promise<T> {
   return reply;
 }
 
-/** Whether this browser knows passkeys, and the address can have one: a name, not a number. */
+/** Whether passkeys work here: the browser must support them, and the page's host must be a name, not an IP address. */
 export const passkeys = () =>
   "PublicKeyCredential" in window &&
   "parseRequestOptionsFromJSON" in PublicKeyCredential &&

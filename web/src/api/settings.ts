@@ -49,7 +49,7 @@ export const models = queryOptions({
 
 export const setModel = (body: Schemas["SetModel"]) => answer(api.PUT("/api/v1/settings/models", { body }));
 
-/** Asks a model once. A model that will not do is a result, not an error. */
+/** Tests a model. A model that is not good enough is a result, not an error. */
 export const testModel = (body: Schemas["ModelTestRequest"]) =>
   answer(api.POST("/api/v1/settings/models/test", { body }));
 

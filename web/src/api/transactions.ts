@@ -1,9 +1,10 @@
+import { t } from "@lingui/core/macro";
 import { queryOptions } from "@tanstack/react-query";
 import { rowFields } from "#/lib/early";
 import { recorded } from "./changes";
 import { answer, api, once, type Schemas, staleAfter } from "./client";
 
-/** The filters of a list; each is part of the address. */
+/** The filters of a list; each of them is in the page's address. */
 export type Filters = {
   search?: string;
   category?: string[];
@@ -32,17 +33,17 @@ export type Filters = {
 };
 
 export type Transaction = Schemas["Transaction"];
-/** One payment, with its parts if it is split. */
+/** One transaction, with its parts if it is split. */
 export type Detail = Schemas["TransactionDetail"];
 export type Operation = Schemas["TransactionOperation"];
 
 type Named<S> = S extends `${infer One},${infer More}` ? One | Named<More> : S;
 
-/** A line of a list: the fields that it asks for. */
+/** A line of a list: the fields that the list requests. */
 export type Row = Pick<Transaction, "id" | "short_id" | Named<typeof rowFields>>;
 
-/** The name of the other party: the one that a person gave it, else the one in the bank's text. */
-export const payee = (r: Pick<Row, "payee_name">) => r.payee_name;
+/** The payee's name: the name that a person gave it, else the one from the bank's text, which can be empty. */
+export const payee = (r: { payee_name: string }) => r.payee_name || t`No description`;
 
 type Page = { transactions: Row[]; next_cursor: string; has_more: boolean };
 
@@ -54,7 +55,7 @@ const page = (query: Filters, cursor: string, limit: number, signal: AbortSignal
     }),
   ) as Promise<Page>;
 
-/** All rows of some days: the unit in which the list is loaded and forgotten. */
+/** All rows between two days. The list loads rows, and later drops them, in such blocks. */
 export const rows = (filters: Filters, start_date: string, end_date: string) =>
   queryOptions({
     queryKey: ["transactions", "rows", filters, start_date, end_date],
@@ -80,7 +81,10 @@ export const newest = (filters: Filters, limit: number) =>
     staleTime: staleAfter.short,
   });
 
-/** The newest rows of a list. They are asked for beside the months, so that the list stands after one round trip. */
+/**
+ * The newest rows of a list. They are requested together with the months, so that the list appears after one round
+ * trip.
+ */
 export const head = (filters: Filters) =>
   queryOptions({
     queryKey: ["transactions", "rows", filters, "head"],
@@ -91,7 +95,7 @@ export const head = (filters: Filters) =>
 
 export type Period = Schemas["TransactionPeriod"];
 
-/** The months of a list, counted as the list shows them. */
+/** The months of a list, each with the number of its rows. */
 export const months = (query: Filters) =>
   queryOptions({
     queryKey: ["transactions", "months", query],
@@ -99,7 +103,7 @@ export const months = (query: Filters) =>
     staleTime: staleAfter.minute,
   });
 
-/** How many a list has. */
+/** How many transactions a list has. */
 export const countOf = (query: Filters) =>
   queryOptions({
     queryKey: ["transactions", "count", query],
@@ -107,7 +111,7 @@ export const countOf = (query: Filters) =>
     staleTime: staleAfter.minute,
   });
 
-/** The days of a part of a list, counted as the list shows them. */
+/** The days of a part of a list, each with the number of its rows. */
 export const days = (filters: Filters, start_date: string, end_date: string) =>
   queryOptions({
     queryKey: ["transactions", "days", filters, start_date, end_date],
@@ -121,7 +125,7 @@ export const days = (filters: Filters, start_date: string, end_date: string) =>
     staleTime: staleAfter.minute,
   });
 
-/** Some of a list's rows and how many there are, to name what a change would touch. */
+/** The number of rows of a list and the names of some, to describe what a change would affect. */
 export async function someOf(query: Filters, limit: number): Promise<{ count: number; names: string[] }> {
   const [rows, all] = await Promise.all([
     page(query, "", limit, new AbortController().signal),
@@ -130,19 +134,19 @@ export async function someOf(query: Filters, limit: number): Promise<{ count: nu
   return { count: all.count, names: rows.transactions.map(payee) };
 }
 
-/** Enters a payment that no bank has reported. */
+/** Adds a transaction manually. */
 export const createPayment = (body: Schemas["AddTransaction"]) =>
   recorded(api.POST("/api/v1/transactions", { headers: once(), body }));
 
-/** Corrects a payment that was written down. */
+/** Edits a transaction that was added manually. */
 export const correct = (transaction_id: string, body: Schemas["PatchTransaction"]) =>
   recorded(api.PATCH("/api/v1/transactions/{transaction_id}", { params: { path: { transaction_id } }, body }));
 
-/** Says which of the bank's payments one that was written down is; null: none of them. */
+/** Matches a manually added transaction with the bank's record of the same payment; null removes the match. */
 export const match = (id: string, transaction_id: string | null) =>
   recorded(api.PUT("/api/v1/transactions/{id}/match", { params: { path: { id } }, body: { transaction_id } }));
 
-/** Where the rows of a list can be taken from as a file. */
+/** The address that exports the rows of a list as a file. */
 export function exportOf(filters: Filters): string {
   const query = new URLSearchParams({ format: "csv" });
   for (const [name, value] of Object.entries(filters))
@@ -170,7 +174,7 @@ export const summary = (query: SummaryQuery) =>
     staleTime: staleAfter.minute,
   });
 
-/** Totals as a table. */
+/** Totals as a pivot table. */
 export const table = (query: TableQuery) => summary(query);
 
 const at = (transaction_id: string) => ({ params: { path: { transaction_id } } });
@@ -208,24 +212,24 @@ export const comments = (id: string) =>
     staleTime: staleAfter.short,
   });
 
-/** The only call that changes transactions; its change can be undone. */
+/** Runs operations on single transactions. The change that they make together can be undone. */
 export const update = (operations: Operation[]) =>
   answer(
     api.POST("/api/v1/transactions/update", { params: { header: once() }, body: { operations, on_error: "continue" } }),
   );
 
-/** The most that one update takes. */
+/** The most operations that one update takes. */
 export const maxOperations = 50;
 
 export type BulkSet = Schemas["TransactionBulkSet"];
 export type BulkBody = Schemas["BulkTransactions"];
 export type BulkResult = Schemas["TransactionBulk"];
 
-/** Changes all transactions of a selection, or all that match, as one change. A dry run returns the changes that it would make. */
+/** Changes selected transactions, or all that match a filter, as one change. A dry run returns what it would change. */
 export const bulk = (body: BulkBody) =>
   answer(api.POST("/api/v1/transactions/bulk", { params: { header: body.dry_run ? {} : once() }, body }));
 
-/** The most that can be chosen one by one for a bulk change. */
+/** The most transactions that a person can select one by one for a bulk change. */
 export const maxSelected = 500;
 
 export const split = ({ id, parts }: { id: string; parts: Schemas["TransactionSplitPart"][] }) =>

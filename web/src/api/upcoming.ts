@@ -6,7 +6,7 @@ export type UpcomingDay = Schemas["UpcomingDay"];
 export type UpcomingItem = Schemas["UpcomingItem"];
 export type UpcomingAccount = Schemas["UpcomingAccount"];
 
-/** The expected payments of the next days, including today. The previous ones stay until the new ones are here. */
+/** The expected payments of the next days, including today. While new data loads, the previous data stays. */
 export const upcoming = (days: number) =>
   queryOptions({
     queryKey: ["recurring", "upcoming", days],

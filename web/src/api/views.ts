@@ -4,7 +4,7 @@ import { answer, api, once, type Schemas, staleAfter } from "./client";
 export type View = Schemas["View"];
 export type NewView = Schemas["CreateView"];
 
-/** One's own saved views and the household's, by name. */
+/** The member's own saved views and the household's shared ones, ordered by name. */
 export const views = queryOptions({
   queryKey: ["views"],
   queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/views", { signal }))).views,

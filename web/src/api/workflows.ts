@@ -13,7 +13,7 @@ const byId = (id: string) => ({ path: { id } });
 /** Whether a run is under way. */
 export const live = (r: { status: Run["status"] }) => r.status === "queued" || r.status === "running";
 
-const often = 1500; // milliseconds between two looks at a run that is under way
+const often = 1500; // milliseconds between two requests while a run is under way
 
 export const workflows = queryOptions({
   queryKey: ["workflows", "list"],
@@ -28,7 +28,7 @@ export const workflow = (slug: string) =>
     staleTime: staleAfter.short,
   });
 
-/** The texts that prompts share. */
+/** The texts that several prompts share. */
 export const promptBlocks = queryOptions({
   queryKey: ["workflows", "blocks"],
   queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/prompt-blocks", { signal }))).prompt_blocks,
@@ -52,11 +52,11 @@ export const startWorkflow = (slug: string): Promise<Run> =>
 
 export type Evaluation = NonNullable<Run["result"]>;
 
-/** Measures a workflow on what people decided before. Nothing is changed by it. */
+/** Tests a workflow on transactions that people categorized before. It changes nothing. */
 export const evalWorkflow = (slug: string, body: Schemas["WorkflowEval"]): Promise<Run> =>
   answer(api.POST("/api/v1/workflows/{slug}/eval", { params: { ...at(slug), header: once() }, body }));
 
-/** Whether a workflow can be measured: it must give payments categories. */
+/** Whether a workflow can be tested: it must set categories. */
 export const measurable = (w: Pick<Workflow, "worklist" | "scope" | "tools">) =>
   w.worklist
     ? w.worklist.sets.includes("category")
@@ -87,7 +87,7 @@ export const plansWaiting = queryOptions({
   staleTime: staleAfter.short,
 });
 
-/** A run, asked for until it has ended. */
+/** A run, polled until it ends. */
 export const run = (id: string) =>
   queryOptions({
     queryKey: ["workflows", "run", id],
@@ -99,7 +99,7 @@ export const run = (id: string) =>
 export const stopRun = (id: string) =>
   answer(api.POST("/api/v1/workflow-runs/{id}/cancel", { params: { ...byId(id), header: once() } }));
 
-/** Undoes all changes of a run. A dry run returns what would stay, and why. */
+/** Undoes all changes of a run. A dry run returns the fields that would not change, and why. */
 export const revertRun = (id: string, dry_run: boolean) =>
   answer(
     api.POST("/api/v1/workflow-runs/{id}/revert", {
@@ -111,7 +111,7 @@ export const revertRun = (id: string, dry_run: boolean) =>
 /** One line of a transcript: its fields depend on its kind. */
 export type TranscriptLine = { seq: number; at: string; kind: string } & Record<string, unknown>;
 
-/** Reads lines of JSON; empty and unreadable ones are left out. An empty response has no text. */
+/** Reads lines of JSON, and skips empty and unreadable ones. The text is undefined if the response was empty. */
 export const linesOf = (text: string | undefined): TranscriptLine[] =>
   (text ?? "").split("\n").flatMap((l) => {
     try {

@@ -4,7 +4,7 @@ import { answer, api, type Schemas, staleAfter } from "./client";
 export type Year = Schemas["Year"];
 export type YearCategory = Schemas["YearCategory"];
 
-/** A year in totals. It is asked for again whenever a transaction changes. */
+/** The totals of a year. They are requested again whenever a transaction changes. */
 export const year = (year: number) =>
   queryOptions({
     queryKey: ["transactions", "year", year],

@@ -30,8 +30,8 @@ function App() {
 /** Draws the app, once the texts that every screen shows are loaded. */
 export function mount(root: Element) {
   document.documentElement.lang = language;
-  i18n.loadAndActivate({ locale: language, locales: locale, messages: {} }); // numbers in plurals are the region's
+  i18n.loadAndActivate({ locale: language, locales: locale, messages: {} }); // plurals format numbers for the region
   keepTexts((m) => i18n.load(language, m));
   createRoot(root).render(<App />);
-  void import("#/parts/reader").then((r) => r.followReader(client)).catch(() => {}); // the next page asks again
+  void import("#/parts/reader").then((r) => r.followReader(client)).catch(() => {}); // the next page load tries again
 }

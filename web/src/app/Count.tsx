@@ -4,13 +4,13 @@ import { overview } from "#/api/overview";
 import css from "./Count.module.css";
 import { alerts } from "./screens";
 
-/** How much waits on a screen, by its path. */
+/** How many things wait on each screen, by its path. */
 export function useCounts(): Record<string, number | undefined> {
   const { data } = useQuery(overview);
   return { "/review": data && data.review.count + alerts(data), "/reports": data?.unread_reports };
 }
 
-/** A number of things to do; `quiet` where they can wait. */
+/** A number of things to do; `quiet` if they are not urgent. */
 export function Count({ n, quiet }: { n: number; quiet?: boolean }) {
   if (n === 0) return null;
   return (

@@ -12,10 +12,10 @@ import { screenOf } from "./navigation";
 
 const gone = /dynamically imported module|module script/i;
 
-/** A file of the app that could not be fetched: not the app's own fault. */
+/** The error of a file of the app that could not be fetched. It is not a bug in the app. */
 export class Unloaded extends Error {}
 
-/** Stands where a page could not be drawn. It says what is safe and what to do, and the navigation stays. */
+/** Replaces a page that failed to render. It says that the data is safe and what to do; the navigation stays. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const path = useLocation({ select: (l) => l.pathname });
   const here = screenOf(path);
@@ -65,7 +65,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** Replaces the app if it could not be drawn, without using any part of it, with a button to start again. */
+/** Replaces the whole app if the app failed to render. A plain link loads the app again. */
 export function AppError() {
   return (
     <main>
@@ -87,7 +87,7 @@ export function AppError() {
   );
 }
 
-/** Stands at an address that no screen has. */
+/** Replaces the page at an address that no screen has. */
 export function NotFoundPage() {
   return (
     <>

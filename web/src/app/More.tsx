@@ -14,7 +14,7 @@ import { Count, Face, useCounts } from "./Count";
 import css from "./More.module.css";
 import { parts } from "./navigation";
 
-/** The screens that the bar of a phone has no room for, under the headings of the navigation. */
+/** The screens that do not fit in the navigation bar of a phone, under the headings of the navigation. */
 export function MorePage() {
   const name = useQuery(session).data?.user?.name;
   const counts = useCounts();

@@ -8,12 +8,12 @@ import { pages } from "./navigation";
 const load = async () => (await Promise.all([import("#/features/palette/PaletteResults"), loadTexts("palette")]))[0];
 const PaletteResults = lazy(() => load().then((m) => ({ default: m.PaletteResults })));
 
-/** One field that leads anywhere. */
+/** The search dialog, which finds screens, records and actions. Ctrl+K or Cmd+K opens it. */
 export function Palette() {
   const open = overlay.use() === "palette";
   useEffect(() => {
     const listen = (e: KeyboardEvent) => {
-      // Its script is on its way while K is still to come, so that no letter of what is typed is lost.
+      // Loading starts with Ctrl or Cmd, before K is pressed, so that no typed letter is lost.
       if (e.key === "Control" || e.key === "Meta") void load();
       if ((e.metaKey || e.ctrlKey) && e.key.toLowerCase() === "k") {
         e.preventDefault();

@@ -11,7 +11,7 @@ import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Field } from "#/ui/Field";
 
-/** Asks who is there before something that could lock others out, and then does it. */
+/** Asks the person to sign in again before an action that could lock others out. Then the action runs. */
 export function ReauthDialog() {
   const waiting = reauth.use();
   const client = useQueryClient();
@@ -19,7 +19,7 @@ export function ReauthDialog() {
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
   const logins = useQuery({ ...myLogins, enabled: waiting }).data?.logins;
-  // Until it is known how they sign in, every way is offered.
+  // While the member's sign-in methods load, every method is offered.
   const has = (kind: "password" | "passkey") => !logins || logins.some((l) => l.kind === kind);
   const email = has("password") ? data?.user?.email : null;
   const me = data?.user?.id;
@@ -30,7 +30,7 @@ export function ReauthDialog() {
     try {
       if ((await way()) === false) return;
       const now = await client.fetchQuery({ ...session, staleTime: 0 });
-      // It is another person's passkey, who may not do the waiting action.
+      // Someone signed in with another member's passkey. That member did not ask for this action.
       if (now.user?.id !== me) location.reload();
       else reauth.confirm();
     } catch (e) {

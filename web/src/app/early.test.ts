@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => vi.unstubAllGlobals());
 
-/** The addresses that queries ask for when they run. */
+/** The addresses that queries request when they run. */
 async function ofQueries(...queries: { queryFn?: unknown }[]): Promise<string[]> {
   requests.length = 0;
   const context = { signal: new AbortController().signal, pageParam: "" };

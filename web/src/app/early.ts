@@ -5,13 +5,13 @@ import { type Screen, screens } from "./screens";
 const everywhere = ["/auth/session", "/api/v1/pulse", "/api/v1/overview"];
 const at = (path: string): Screen | undefined => screens.find((s) => s.path === path);
 
-/** The first requests of a screen. A test compares these addresses with the screens' requests. */
+/** A screen's first requests, by address. A test compares them with the requests that the screen makes. */
 export const firstOf = (path: string, today: string): string[] => [
   ...everywhere,
   ...(at(path)?.asks?.(monthOf(today)) ?? []),
 ];
 
-/** Starts what the screen of an address needs, while the app itself is loaded. */
+/** Starts the first requests and the script of the screen at an address, while the app itself is loading. */
 export function begin({ pathname, search }: { pathname: string; search: string }) {
   askEarly(search ? everywhere : firstOf(pathname, localDay(new Date())));
   void at(pathname)?.page?.load();

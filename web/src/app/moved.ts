@@ -1,4 +1,6 @@
-/** Addresses that pages once had, with those that they have now. The server has the same list, for addresses that are typed. */
+/**
+ * Former addresses of pages, each with the current one. The server has the same list for addresses that people type.
+ */
 // biome-ignore format: one address a line
 export const moved = [
   ["/targets", "/budget"],

@@ -13,7 +13,7 @@ export type Entry = {
   icon: IconName;
   part: Part;
   key: string;
-  /** In the bar of a phone; the others are on the page More there. */
+  /** Whether it is in the navigation bar of a phone. The others are on the page More there. */
   bar?: true;
 };
 
@@ -22,7 +22,7 @@ export const entries: readonly Entry[] = all.flatMap(({ path: to, name, icon, na
   nav && name && icon ? { to, name, icon, ...nav } : [],
 );
 
-/** The screens by heading. Screens of daily use have no heading; the member's own are at the bottom. */
+/** The screens by heading. Screens of daily use and the member's own screens have no heading. */
 export const parts: readonly { part: Part; title?: MessageDescriptor; screens: readonly Entry[] }[] = (
   [
     ["daily", undefined],
@@ -35,13 +35,15 @@ export const parts: readonly { part: Part; title?: MessageDescriptor; screens: r
 
 const first = (path: string) => `/${path.split("/")[1] ?? ""}`;
 
-/** The screen of the navigation to which a page belongs: itself, the one above it, or none. */
+/**
+ * The navigation entry to which a page belongs: its own, or that of the screen above it; undefined if there is none.
+ */
 export function screenOf(path: string): Entry | undefined {
   const above = all.find((s) => s.under && first(s.path) === first(path))?.under ?? first(path);
   return entries.find((s) => s.to === above);
 }
 
-/** The tabs of the screen at an address, if it has some. */
+/** The tabs at an address; empty if its screen has none. */
 export function tabsAt(path: string): readonly Tab[] {
   const here = all.filter((s) => s.tab && first(s.path) === first(path));
   if (!here.some((s) => s.path === path)) return [];
@@ -51,7 +53,7 @@ export function tabsAt(path: string): readonly Tab[] {
   });
 }
 
-/** The screens that the search finds. */
+/** The screens that the search can find. */
 export const pages: readonly Place[] = all.flatMap(({ path: to, kind, name, icon, words, nav, for: who }) =>
   name && icon && words
     ? {

@@ -2,14 +2,14 @@ import { expect, it, vi } from "vitest";
 import { moved } from "./moved";
 import { screens } from "./screens";
 
-// Which route an address leads to is asked, and no screen is loaded for that.
+// The test only asks which route an address has, so no screen needs to load.
 vi.mock("./Shell", () => ({ Shell: () => null }));
 vi.mock("./More", () => ({ MorePage: () => null }));
 vi.mock("./ErrorPage", () => ({ AppError: () => null, NotFoundPage: () => null, ErrorPage: () => null }));
 
 const { router } = await import("./routes");
 
-/** Where the route of an address leads on to, or the address itself. */
+/** The address to which the route of an address redirects, or the address itself. */
 function leads(href: string): string {
   const { pathname, search, hash } = new URL(href, "here://there");
   const route = router.routesByPath[pathname as "/"];

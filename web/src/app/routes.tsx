@@ -13,7 +13,7 @@ const plain = <P extends string>(path: P) => createRoute({ ...above, path });
 const searched = <P extends string, S>(path: P, validateSearch: (raw: Raw) => S) =>
   createRoute({ ...above, path, validateSearch });
 
-/** The route of a screen: its path and what its address may ask for are known to every link. */
+/** The type of a screen's route. With it, TypeScript checks the path and the search of every link. */
 type RouteOf<T> = T extends { path: infer P extends string; search: (raw: Raw) => infer S }
   ? ReturnType<typeof searched<P, S>>
   : T extends { path: infer P extends string }
@@ -24,8 +24,8 @@ type Routes<T extends readonly unknown[]> = { -readonly [I in keyof T]: RouteOf<
 type Parts = Record<string, never>;
 
 /**
- * The script of a page. If it cannot be fetched, the page says so in its place. The router knows the browser's own
- * error and would load the address again, and without a network nothing would be left of the app.
+ * Loads the script of a page. If that fails, it throws our own error, so that the page shows the failure in its place.
+ * The router would react to the browser's error by reloading the address. Without a network, that would lose the app.
  */
 const script = (load: () => Promise<unknown>) => () =>
   load().catch((cause: unknown) => {
@@ -41,7 +41,10 @@ const routes = screens.map(({ path, page, search }: Screen) =>
   }),
 ) as unknown as Routes<typeof screens>;
 
-/** Old addresses in links that people wrote lead on, with what stands behind their path. No types know them: no link of ours leads there. */
+/**
+ * Routes that redirect old addresses, with search and hash, for links that people saved. They have no types, because
+ * the app does not link to them.
+ */
 const old = moved.map(([path, to]) =>
   createRoute({
     ...above,

@@ -31,7 +31,7 @@ it("knows the screen above every page", () => {
   expect(paths.filter((p) => !screenOf(p))).toEqual(["/me", "/more"]);
 });
 
-// What had an address before the navigation had headings. None of it may be lost.
+// All addresses from before the navigation had headings. Each must still work.
 const before = `/ /review /transactions /cash-flow /net-worth /months /targets /recurring /upcoming /findings /accounts
   /accounts/$id /banks/$id /activity /reports /categories /agents /household /settings /import /links /workflows
   /workflows/$id /runs/$id /rules /rules/new /rules/$id /me`.split(/\s+/);

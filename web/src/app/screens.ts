@@ -21,34 +21,44 @@ import { rowFields } from "#/lib/early";
 import { loadTexts } from "#/lib/language";
 import type { IconName } from "#/ui/icons";
 
-/** Under which heading of the navigation a screen stands. */
+/** The heading of the navigation under which a screen appears. */
 export type Part = "daily" | "plan" | "insights" | "automate" | "own";
 
 export type Screen = {
   path: string;
-  /** Its script and its texts; without one it comes with the app itself. */
+  /** The screen's script and texts. A screen without them is part of the app's own script. */
   page?: { load: () => Promise<object>; name: string };
-  /** Reads the search part of its address. */
+  /** Reads the search part of the screen's address. */
   search?: (raw: Record<string, unknown>) => object;
-  /** What it asks for first, in this month and without a search. The page's first script sends these requests. */
+  /**
+   * What the screen requests first for a month, if its address has no search. The page's first script
+   * sends these requests.
+   */
   asks?: (month: string) => string[];
   name?: MessageDescriptor;
   icon?: IconName;
-  /** The words that people look for it by, with commas between them. Without them the search does not find it. */
+  /**
+   * The words by which people look for the screen, separated by commas. The search does not find a screen without them.
+   */
   words?: MessageDescriptor;
-  /** Who can use it; everyone if nothing is given. */
+  /** Who can use the screen; by default everyone. */
   for?: "writers" | "admins";
-  /** Its kind in the search, if its path does not say it. */
+  /** The screen's kind in the search, if its path does not show it. */
   kind?: "action";
-  /** Its entry in the navigation; `bar`: also in the bar of a phone, the others are on the page More there. */
+  /**
+   * Its entry in the navigation. With `bar` it is also in the bar of a phone; the others are on the page More there.
+   */
   nav?: { part: Part; key: string; bar?: true };
-  /** Its tab beside those of the screen above it, or of itself: `name` if it is not the screen's, `waits` counts. */
+  /**
+   * Its tab. Screens whose paths begin alike share one row of tabs. `name` replaces the screen's name; `waits` counts
+   * the things to do there.
+   */
   tab?: { name?: MessageDescriptor; for?: "admins"; waits?: (o: Overview) => number };
-  /** The screen of the navigation to which it belongs, if its path does not say it. */
+  /** The navigation entry to which the screen belongs, if its path does not show it. */
   under?: string;
 };
 
-/** A component of a folder of features, loaded when its screen is first opened, with the folder's texts. */
+/** A component in a folder of features. Its script and the folder's texts load when the screen is first opened. */
 const page = <T extends object>(part: string, script: () => Promise<T>, name: keyof T & string) => ({
   load: async () => (await Promise.all([script(), loadTexts(part)]))[0],
   name,
@@ -60,8 +70,8 @@ export const alerts = (o: Overview) => Object.values(o.findings).reduce((all, n)
 const days = (from: string, to: string) => `start_date=${firstDay(from)}&end_date=${lastDay(to)}`;
 
 /**
- * Every screen of the app, in the order of the navigation and the search. Routes, the navigation, tabs, the search, what
- * is loaded early and the paths that the server knows (routes.txt, written by `npm run extract`) follow from this list.
+ * Every screen of the app, in the order of the navigation and the search. Routes, navigation, tabs, search and early
+ * requests are made from this list. So is routes.txt, the server's list of paths, which `npm run extract` writes.
  */
 // biome-ignore format: a screen in few lines
 export const screens = [
@@ -189,5 +199,5 @@ export const screens = [
 ] as const satisfies readonly Screen[];
 
 export type Path = (typeof screens)[number]["path"];
-/** A path without a parameter. */
+/** The path of a screen whose path has no parameter. */
 export type FixedPath = Exclude<Path, `${string}$${string}`>;

@@ -12,7 +12,7 @@ const first = (typed: string, may = all) => {
   return p && i18n._(p.name);
 };
 
-/** What people type, and what they expect to come first. */
+/** The words that people type, and the result that they expect first. */
 const expected: Record<string, string> = {
   home: "Overview",
   dashboard: "Overview",

@@ -13,15 +13,14 @@ import { steps } from "./steps";
 const height = 320;
 const box = { top: 28, bottom: 24, left: 56, right: 12 };
 const room = 52; // px for the name of a month
-const letter = 6.5; // px, about, for a letter or a digit
-const apart = 36; // px between flags
+const letter = 6.5; // px, roughly, for a letter or a digit
+const apart = 36; // px of distance below which flags are joined
 
 type Layer = { key: string; name: string; tone: Tone; values: readonly Cents[] };
 
 /**
- * What one owns above the line and what one owes below it, by kind, with the difference as a line. An account that
- * became known later is marked, because the step is no gain. Names are no part of the picture, because they may be of
- * any length: they stand below it.
+ * Assets above the line and debts below it, by kind, with the net worth as a line. Flags mark days on which accounts
+ * were added, because such a step is not a gain. The names of accounts can be long, so they are listed below the chart.
  */
 export function Areas(p: {
   days: readonly string[];

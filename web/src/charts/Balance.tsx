@@ -13,8 +13,8 @@ const box = { top: 22, bottom: 24, left: 52, right: 12 };
 const room = 52; // px for the name of a month
 
 /**
- * A balance day by day. Days that nobody stated are dotted. Where days are missing the line breaks, and where they do
- * not add up the ground is hatched.
+ * A balance day by day. Days without a stated balance are dotted. The line breaks where days are missing, and the
+ * background is hatched where the transactions do not explain the balances.
  */
 export function Balance(p: {
   points: Known[];

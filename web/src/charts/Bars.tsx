@@ -13,7 +13,7 @@ const narrow = 460; // below this width, only the last seven months are drawn
 
 type Bar = { month: string; value: Cents };
 
-/** One figure for each month. A month in which more came back than went out is drawn below the line. */
+/** One figure for each month. A month with more refunds than spending has its bar below the line. */
 export function Bars(p: {
   name: string;
   bars: Bar[];

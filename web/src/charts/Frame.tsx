@@ -5,7 +5,7 @@ import { useWidth } from "./width";
 
 type Table = { heads: string[]; rows: string[][] };
 
-/** A chart with one sentence for those who listen, and a table for those who want the figures. */
+/** A chart, with one sentence for screen readers and a table for people who want the figures. */
 export function Frame(p: { words: string; table: Table; children: (width: number) => ReactNode }) {
   const ref = useRef<HTMLDivElement>(null);
   const width = useWidth(ref);

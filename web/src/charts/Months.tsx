@@ -11,7 +11,7 @@ export type MonthSum = { month: string; in: Cents; out: Cents };
 
 const height = 216;
 const box = { top: 8, bottom: 24, left: 48 };
-const narrow = 460; // below this half of the months are drawn
+const narrow = 460; // below this width, only half of the months are drawn
 
 /** Money in above the line and money out below it, by month, with the net. */
 export function Months(p: {
@@ -33,7 +33,7 @@ export function Months(p: {
     >
       {(width) => {
         const shown = width < narrow ? p.months.slice(-7) : p.months;
-        // Before the first payment nothing is known, which is not the same as nothing left.
+        // Months before the first transaction are unknown. Drawing them as zero would be wrong.
         const began = shown.findIndex((m) => m.in !== 0n || m.out !== 0n);
         const known = began < 0 ? [] : shown.slice(began);
         const top = shown.flatMap((m) => [length(m.in), length(m.out)]).reduce((a, b) => Math.max(a, b), 1);

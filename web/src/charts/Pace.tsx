@@ -10,11 +10,11 @@ import { steps } from "./steps";
 const height = 176;
 const box = { top: 14, bottom: 24, left: 44, right: 74 };
 
-/** Spending by each day of a month, beside the month before if that is known. */
+/** Spending up to each day of a month. The month before is drawn beside it, if it is known. */
 export function Pace(p: {
   now: { name: string; sums: Cents[] };
   before: { name: string; sums: Cents[] };
-  /** How many the month has. */
+  /** The number of days in the month. */
   days: number;
   say: (c: Cents) => string;
   axis: (c: Cents) => string;
@@ -52,7 +52,7 @@ export function Pace(p: {
           .y1((c) => y(length(c)));
         const here = { x: x(p.now.sums.length - 1), y: y(length(last)) };
         const there = y(length(end));
-        // The label of the point avoids the other line and the days at the bottom.
+        // Places the point's label so that it covers neither the other line nor the names of the days.
         const below = beside && there < here.y && here.y < height - box.bottom - 18;
         const both = beside && Math.abs(there - here.y) < 30 && p.now.sums.length > days - 4;
         return (

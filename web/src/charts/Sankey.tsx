@@ -8,20 +8,20 @@ import { band, type Flow, type FlowLink, type FlowNode, layout, type Spot } from
 const labels = 164;
 const cut = (s: string) => (s.length > 21 ? `${s.slice(0, 20)}…` : s);
 
-/** An address, and what opens it without a reload of the page. */
+/** A link's address, and the function that opens it without reloading the page. */
 export type Way = { href: string; go: () => void };
 
 type Props = {
   flow: Flow;
   say: (c: Cents) => string;
   brief: (c: Cents) => string;
-  /** The label over the middle if it is a single node. */
+  /** The label of the middle, if the middle is a single place. */
   hub: string;
-  /** The link to the transactions of a place or of one of its ribbons, which lead through a middle place. */
+  /** The link to the transactions of a place, or of one of its ribbons through a place in the middle. */
   way: (s: Spot, through?: Spot) => Way | undefined;
 };
 
-/** Where money came from and went to. Every ribbon and every name leads to its transactions. */
+/** A chart of where money came from and went to. Every ribbon and every name links to its transactions. */
 export function Sankey(p: Props) {
   const outer = p.flow.spots.filter((s) => s.side !== "mid");
   const mids = p.flow.spots.length - outer.length;
@@ -55,7 +55,10 @@ export function Sankey(p: Props) {
 
 const ends = (l: FlowLink) => [l.source as FlowNode, l.target as FlowNode] as const;
 
-/** A place with the ribbons that reach it from the middle. One ribbon and its name are one link. */
+/**
+ * A place with its name, and the ribbons between it and the middle. If there is only one ribbon, it shares a link with
+ * the name.
+ */
 function Place({ node: n, links, one, props: p }: { node: FlowNode; links: FlowLink[]; one: boolean; props: Props }) {
   const ownLinks = n.side === "mid" ? [] : links.filter((l) => ends(l).includes(n));
   const tone = n.tone === undefined ? "" : `c${n.tone}`;
@@ -92,7 +95,7 @@ function Place({ node: n, links, one, props: p }: { node: FlowNode; links: FlowL
   );
 }
 
-/** A link; one without words in it needs a label. */
+/** A link. If it contains no text, it needs a label. */
 function Way({ way, label, children }: { way?: Way; label?: string; children: ReactNode }) {
   if (!way) return <g>{children}</g>;
   const go = (e: MouseEvent) => {

@@ -7,30 +7,30 @@ import { Frame } from "./Frame";
 const row = 44;
 const foot = 20;
 
-/** How often somebody was right, of a hundred, with what it may really be. */
+/** A share of correct decisions in percent, with its 95 % range from `low` to `high`. */
 export type Share = { percent: number; low: number; high: number };
 
-/** Somebody who decided, and how well. */
+/** A decider, such as a workflow or a method without a model, and how often it was correct. */
 export type Decider = {
   name: string;
-  /** The one that the chart is about. */
+  /** Whether the chart is about this decider. */
   own?: boolean;
-  /** null without a decision. */
+  /** null if it made no decision. */
   right: Share | null;
-  /** Of a hundred, how many they decided. */
+  /** The percentage of transactions that it decided. */
   decided: number;
 };
 
 export { percent };
 
-/** How often a decider was correct, for those who listen. */
+/** A sentence for screen readers about how often a decider was correct. */
 function wordsOf({ name, right, decided }: Decider): string {
   if (!right) return t`${name}: no decisions`;
   const [correct, low, high, of] = [percent(right.percent), number(right.low), percent(right.high), percent(decided)];
   return t`${name}: ${correct} correct (95% range ${low}–${high}) on ${of} of transactions`;
 }
 
-/** Several deciders on one line each: a point for how often they were right, on the span that chance allows. */
+/** One line for each decider: a point for its share of correct decisions, on a bar for the range that chance allows. */
 export function Shares(p: { label: string; deciders: Decider[]; table: { heads: string[]; rows: string[][] } }) {
   const words = [p.label, ...p.deciders.map(wordsOf)];
   const height = p.deciders.length * row + foot;

@@ -8,12 +8,12 @@ import { roomy, steps } from "./steps";
 
 const height = 220;
 const box = { top: 24, bottom: 24, left: 48, right: 64 };
-const apart = 56; // px that a label needs
-const yearApart = 34; // px that a year needs
+const apart = 56; // px of distance that a label needs
+const yearApart = 34; // px of distance that a year needs
 
 type Point = { day: string; value: Cents };
 
-/** A price over time: it stays until the day on which it changes, so the line has steps, and begins at zero. */
+/** A price over time. It changes only on certain days, so the line has steps. The axis begins at zero. */
 export function Steps(p: {
   name: string;
   points: readonly Point[];
@@ -76,9 +76,10 @@ export function Steps(p: {
             <path className={css.area} d={`${line}V${y(0)}H${fx}Z`} />
             <path className={css.now} d={line} />
             {few &&
-              p.points.slice(0, -1).map((k) => {
+              p.points.slice(0, -1).map((k, i) => {
                 const [px, py] = at(k);
-                const room = px - right > apart;
+                const next = p.points[i + 1];
+                const room = px - right > apart && (!next || at(next)[0] - px > apart);
                 if (room) right = px;
                 return (
                   <g key={k.day}>

@@ -1,5 +1,5 @@
 /**
- * Where the areas lie: what is above zero on top of each other, what is below zero beneath each other. Each has its
+ * The areas of a stacked chart. Positive values stack upward from zero, negative values downward. Each value gets its
  * inner and its outer edge.
  */
 export function bands(layers: readonly (readonly number[])[]): [number, number][][] {
@@ -15,7 +15,10 @@ export function bands(layers: readonly (readonly number[])[]): [number, number][
   );
 }
 
-/** The numbers of marks from left to right, counted from one; those closer than `apart` share one flag in their middle. */
+/**
+ * Joins marks that are closer than `apart` into one flag in their middle. Marks are numbered from 1, from left to
+ * right.
+ */
 export function flags(marks: readonly number[], apart: number): { from: number; to: number; at: number }[] {
   const out: { from: number; to: number; left: number; right: number }[] = [];
   marks.forEach((x, i) => {

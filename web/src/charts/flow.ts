@@ -3,7 +3,7 @@ import { type SankeyLink, type SankeyNode, sankey } from "d3-sankey";
 import { type Cents, length } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 
-/** A place that money comes from, goes through or ends in. */
+/** A place in the chart: money comes from it, passes through it or ends in it. */
 export type Spot = { id: string; name: string; amount: Cents; side: "in" | "mid" | "out"; tone?: Tone };
 export type Ribbon = { source: string; target: string; amount: Cents };
 export type Flow = { spots: Spot[]; ribbons: Ribbon[] };
@@ -15,13 +15,13 @@ export type FlowLink = SankeyLink<Spot, Link>;
 const sum = (all: { amount: Cents }[]) => all.reduce((n, s) => n + s.amount, 0n);
 const larger = (a: Spot, b: Spot) => (b.amount > a.amount ? 1 : b.amount < a.amount ? -1 : 0);
 
-/** The nodes that are never folded and come last: money saved or drawn. */
+/** The places that are never folded and come last: money saved, and money drawn from savings. */
 export const lasts: readonly string[] = ["saved", "drawn"];
 
-/** The id of what was folded on a side. */
+/** The id of the place into which one side's small places are folded. */
 export const folded = (side: "in" | "out") => `other:${side}`;
 
-/** Folds what is less than 2 % of a side, or past its first so many, into one place. */
+/** Folds the small places of a side into one: those below 2 % of the side, and those beyond the side's limit. */
 export function fold(flow: Flow, limit: { in: number; out: number }): Flow {
   const becomes = new Map<string, string>();
   const spots = flow.spots.filter((s) => s.side === "mid" && s.amount > 0n).sort(larger);
@@ -51,12 +51,12 @@ export function fold(flow: Flow, limit: { in: number; out: number }): Flow {
   return { spots, ribbons: [...ribbons.values()].filter((r) => r.amount > 0n) };
 }
 
-/** Whether any money moves in it. */
+/** Whether any money moves in a flow. */
 export const moves = (flow: Flow): boolean => flow.ribbons.length > 0;
 
 /**
- * Where everything stands: sources, what lies between, destinations. A flow in which nothing moves has no places; and
- * a side without places takes no column, because the layout divides by what a column holds.
+ * The positions of all places in columns: sources, middle, destinations. The layout divides by the contents of a
+ * column. So a side without places gets no column, and a flow without ribbons has no layout.
  */
 export function layout(
   flow: Flow,
@@ -89,7 +89,7 @@ export function layout(
     ])({ nodes: spots.map((s) => ({ ...s })), links });
 }
 
-/** The outline of a ribbon, as high at every place as where it begins; ribbons beside each other never cross. */
+/** The outline of a ribbon. Its height is the same everywhere, and ribbons side by side never cross. */
 export function band(l: FlowLink): string {
   const [a, b] = [l.source as FlowNode, l.target as FlowNode];
   const half = Math.max(1, l.width ?? 1) / 2;

@@ -4,16 +4,19 @@ import type { Cents } from "#/lib/money";
 export type Known = {
   day: string;
   value: Cents;
-  /** Nobody stated it: it follows from other days. */
+  /** Whether no source stated the balance, so that it was computed from other days. */
   derived?: boolean;
-  /** The payments do not explain the balances around it. */
+  /** Whether the transactions do not explain the balances around this day. */
   off?: boolean;
 };
 export type Gap = { from: Known; to: Known };
 
-const least = 7; // days
+const least = 7; // days that may always be missing without a gap
 
-/** Splits known days where more are missing than is usual for them: runs that are drawn, and gaps between. */
+/**
+ * Splits known days into runs, which are drawn, and the gaps between them. A gap is longer than is usual for these
+ * days.
+ */
 export function spans(points: readonly Known[]): { runs: Known[][]; gaps: Gap[] } {
   const steps = points.slice(1).map((p, i) => ordinal(p.day) - ordinal((points[i] as Known).day));
   const usual = steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 1;
@@ -31,7 +34,7 @@ export function spans(points: readonly Known[]): { runs: Known[][]; gaps: Gap[] 
   return { runs, gaps };
 }
 
-/** Parts a run into what was stated and what was derived. Strokes share the day at which they meet. */
+/** Splits a run into strokes of stated days and strokes of derived days. Neighboring strokes share a day. */
 export function strokes(run: readonly Known[]): { derived: boolean; points: Known[] }[] {
   const out: { derived: boolean; points: Known[] }[] = [];
   run.slice(1).forEach((b, i) => {
@@ -44,13 +47,15 @@ export function strokes(run: readonly Known[]): { derived: boolean; points: Know
   return out;
 }
 
-/** The stated days of a run beside which no other is stated, which no stroke shows. */
+/** The stated days of a run without a stated neighbor. No stroke draws them, so they need a mark of their own. */
 export function alone(run: readonly Known[]): Known[] {
   const stated = (k: Known | undefined) => k !== undefined && !k.derived;
   return run.filter((k, i) => stated(k) && !stated(run[i - 1]) && !stated(run[i + 1]));
 }
 
-/** Where days do not add up, each from the day before the first of them. */
+/**
+ * The spans in which the transactions do not explain the balances. Each begins on the day before its first such day.
+ */
 export function offs(points: readonly Known[]): Gap[] {
   const out: Gap[] = [];
   points.forEach((p, i) => {
@@ -63,11 +68,11 @@ export function offs(points: readonly Known[]): Gap[] {
   return out;
 }
 
-/** The days worth a line of a table: those that were stated, and those on which the balance moved. */
+/** The days that a table lists: those with a stated balance, and those on which the balance changed. */
 export const moves = (points: readonly Known[]) =>
   points.filter((p, i) => !p.derived || p.value !== points[i - 1]?.value);
 
-/** The first days of months between two days, at most so many, for the foot of a chart. */
+/** The first days of months between two days, for the foot of a chart; at most `limit` of them. */
 export function monthTicks(from: string, to: string, limit: number): string[] {
   const [y, m] = from.split("-").map(Number) as [number, number];
   const [v, w] = to.split("-").map(Number) as [number, number];

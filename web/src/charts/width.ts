@@ -1,6 +1,9 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 
-/** The width that a chart has, so that it is drawn for it and its letters keep their size. */
+/**
+ * The current width of a chart. The chart is drawn for this width instead of being scaled, so its letters keep their
+ * size.
+ */
 export function useWidth(ref: RefObject<HTMLElement | null>, first = 640): number {
   const [width, set] = useState(first);
   useLayoutEffect(() => {

@@ -28,7 +28,7 @@ const moods: Mood[] = ["plain", "pending", "held", "warn", "bad", "in", "act"];
 const long = "Vermieter Grundstücksgesellschaft Lindenhof mit beschränkter Haftung";
 const say = (c: bigint) => money(c, "EUR");
 
-/** Every component in every state, for those who build screens. It is part of no release. */
+/** Shows every component in every state, for developers of screens. It is not part of a release. */
 export function Sheet() {
   const [open, setOpen] = useState(false);
   const [on, setOn] = useState(true);

@@ -1,4 +1,4 @@
-/** The search part of addresses. Invalid values are left out, because people edit addresses. */
+/** Reads the search part of addresses. Invalid values are dropped, because people edit addresses. */
 type Raw = Record<string, unknown>;
 
 const text = (v: unknown) => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);
@@ -20,36 +20,36 @@ const either = (v: unknown) => (typeof v === "boolean" ? v : undefined);
 
 export type TransactionsSearch = {
   search?: string;
-  /** One slug, or several with commas between them. */
+  /** One slug, or several separated by commas. */
   category?: string;
   filed?: (typeof sources)[number];
   counterparty?: string;
   payee?: string;
-  /** A payment whose payee is meant. */
+  /** The id of a transaction: the filter matches the payee of that transaction. */
   similar?: string;
-  /** A recurring payment whose payments are meant. */
+  /** The id of a recurring payment: the filter matches its transactions. */
   recurring?: string;
   held?: true;
   comments?: true;
   transfer?: boolean;
   pending?: boolean;
   excluded?: true;
-  /** Left out of totals, for any reason. */
+  /** Transactions that totals leave out, for any reason. */
   left?: "any";
   origin?: (typeof origins)[number];
-  /** One, or several with commas between them; likewise tags. */
+  /** One account, or several separated by commas. The same is true of tags. */
   account?: string;
   tag?: string;
-  /** A member whose accounts are meant. */
+  /** A member: the filter matches transactions of that member's accounts. */
   person?: string;
-  /** An amount or a range, as the API takes it: 75.05, 100..200. */
+  /** An amount or a range in the API's syntax: 75.05 or 100..200. */
   amount?: string;
   direction?: "in" | "out";
   uncategorized?: true;
   from?: string;
   to?: string;
   open?: string;
-  /** The saved view that this began as. */
+  /** The saved view from which these filters started. */
   view?: string;
 };
 
@@ -115,15 +115,15 @@ export const readCategories = (s: Raw): CategoriesSearch => ({ tab: oneOf(s.tab,
 export type HouseholdSearch = { member?: string };
 export const readHousehold = (s: Raw): HouseholdSearch => ({ member: text(s.member) });
 
-/** The job that a screen shows, so that it can be looked at again. */
+/** The job that a screen shows. It is in the address, so that the page can be opened again. */
 export type JobSearch = { job?: string };
 export const readJob = (s: Raw): JobSearch => ({ job: text(s.job) });
 
-/** From which payment a rule is made, and what it files under. */
+/** The transaction from which to make a rule, and the category that the rule sets. */
 export type RuleSearch = JobSearch & {
   from?: string;
   category?: string;
-  /** The change that saved the rule before its application began. */
+  /** The change that saved the rule before it was applied. */
   saved?: string;
 };
 export const readRule = (s: Raw): RuleSearch => ({

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ahead, dayHead, dayInMonth, dayShort, daysIn, lastDay, moment, monthName, shift } from "./dates";
+import { ahead, dayHead, dayInMonth, dayOfWeek, dayShort, daysIn, lastDay, moment, monthName, shift } from "./dates";
 
 it("walks through months", () => {
   expect(shift("2026-01", -1)).toBe("2025-12");
@@ -11,6 +11,7 @@ it("walks through months", () => {
 
 it("says days as people do", () => {
   expect(dayInMonth("2026-11-14")).toBe("Sat 14");
+  expect(dayOfWeek("2026-11-14", "2026-12-01")).toBe("Sat 14 Nov");
   expect(dayShort("2026-11-14", "2026-12-01")).toBe("14 Nov");
   expect(dayShort("2025-11-14", "2026-12-01")).toBe("14 Nov 2025");
 });

@@ -6,7 +6,7 @@ export * from "./days";
 
 const noon = (day: string) => new Date(`${day}T12:00:00`);
 
-/** A format is made when it is first used: making one takes longer than drawing ten rows. */
+/** Makes a format on first use, because making one takes longer than drawing ten rows. */
 function as(o: Intl.DateTimeFormatOptions) {
   let made: Intl.DateTimeFormat | null = null;
   return (at: Date) => {
@@ -30,16 +30,16 @@ const clock24 = as({ hour: "2-digit", minute: "2-digit" });
 const clock12 = as({ hour: "numeric", minute: "2-digit" });
 
 let halves: boolean | undefined;
-/** "08:15", or "8:15 AM" where a day has two halves. */
+/** A time of day: "08:15", or "8:15 AM" where people use 12-hour times. */
 function clock(at: Date): string {
   halves ??= new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hour12 ?? false;
   return halves ? clock12(at) : clock24(at);
 }
 
-/** "18:00", of an hour of any day. */
+/** An hour of the day as a time: "18:00". */
 export const hourName = (hour: number) => clock(new Date(2026, 5, 1, hour));
 
-/** Where English has the day first, no comma stands before it: "Sat 14 Nov", whichever data the browser has. */
+/** Removes the comma that some browsers write after the weekday, in English with the day first: "Sat 14 Nov". */
 const plainly = (s: string) => (locale.startsWith("en") ? s.replace(/^(\p{L}+), (?=\d)/u, "$1 ") : s);
 
 /** "Sat 14", under a heading that names the month. */
@@ -50,17 +50,17 @@ export const monthName = (month: string) => monthLong(noon(`${month}-01`));
 export const monthWord = (month: string) => monthOnly(noon(`${month}-01`));
 export const monthAbbr = (month: string) => monthShort(noon(`${month}-01`));
 
-/** "14 Nov", with the year if it is another one than today's. */
+/** "14 Nov", with the year if it is not today's. */
 export const dayShort = (day: string, today: string) =>
   (day.slice(0, 4) === today.slice(0, 4) ? short : dated)(noon(day));
 
-/** "Sat 14 Nov" */
-const dayOfWeek = (day: string, today: string) =>
+/** "Sat 14 Nov", with the year if it is not today's. */
+export const dayOfWeek = (day: string, today: string) =>
   plainly((day.slice(0, 4) === today.slice(0, 4) ? named : namedDated)(noon(day)));
 
 const dayBefore = (now: Date) => localDay(new Date(now.getTime() - 86_400_000));
 
-/** A moment as people say it: the time today and yesterday, else the day. */
+/** A past moment as people say it: the time if it was today or yesterday, else only the day. */
 export function moment(iso: string, now = new Date()): string {
   const at = new Date(iso);
   const day = localDay(at);
@@ -70,7 +70,7 @@ export function moment(iso: string, now = new Date()): string {
   return dayShort(day, localDay(now));
 }
 
-/** A moment that is still to come: "today at 18:00", "tomorrow at 07:00", "Mon 23 Nov at 07:00". */
+/** A future moment: "today at 18:00", "tomorrow at 07:00", "Mon 23 Nov at 07:00". */
 export function ahead(iso: string, now = new Date()): string {
   const at = new Date(iso);
   const time = clock(at);
@@ -90,7 +90,7 @@ export function dayHead(day: string, now = new Date()): string {
   return name;
 }
 
-/** "07:40", "Thu 2 Nov" or, of another year, "2 Nov 2025": how old something is. */
+/** When something happened: "07:40", "Thu 2 Nov" or, in another year, "2 Nov 2025". */
 export function since(iso: string, now = new Date()): string {
   const day = localDay(new Date(iso));
   const today = localDay(now);

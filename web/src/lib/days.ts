@@ -2,7 +2,7 @@
 
 export const monthOf = (day: string) => day.slice(0, 7);
 
-/** The month so many before or after. */
+/** The month that is `by` months later, or earlier if `by` is negative. */
 export function shift(month: string, by: number): string {
   const [y, m] = month.split("-").map(Number) as [number, number];
   const n = y * 12 + m - 1 + by;
@@ -16,12 +16,12 @@ export const daysIn = (month: string): number => {
 export const firstDay = (month: string) => `${month}-01`;
 export const lastDay = (month: string) => `${month}-${String(daysIn(month)).padStart(2, "0")}`;
 
-/** The day of a moment, here. */
+/** The day of a moment in the browser's time zone. */
 export function localDay(at: Date): string {
   const two = (n: number) => String(n).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** A day as a number, for a distance or a place in a chart. */
+/** A day as a number of days since 1970, to compute distances and positions in a chart. */
 export const ordinal = (day: string) => Math.round(Date.parse(`${day}T00:00:00Z`) / 86_400_000);
 export const dayAt = (n: number) => new Date(n * 86_400_000).toISOString().slice(0, 10);

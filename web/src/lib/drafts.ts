@@ -1,6 +1,6 @@
 /**
- * Text typed into a form stays with the tab when its session ends: after signing in again, a person comes back to the
- * same address and finds the text there. Passwords and files are never kept.
+ * Text typed into a form is kept in the tab's session storage when the session ends. After signing in again, the person
+ * returns to the same address and finds the text there. Passwords and files are never kept.
  */
 type Draft = Record<string, string>;
 
@@ -14,7 +14,7 @@ const boxed = (e: Input): e is HTMLInputElement => e.type === "checkbox" || e.ty
 const inputs = (form: HTMLFormElement) =>
   [...form.elements].filter((e): e is Input => "name" in e && e.name !== "" && !secret(e as Input));
 
-/** Keeps every form of the page that has a `data-draft`, before the page is left to sign in. */
+/** Keeps the text of every form on the page with a `data-draft`, before the browser leaves for the sign-in page. */
 export function saveDrafts(root: ParentNode = document) {
   for (const form of root.querySelectorAll<HTMLFormElement>("form[data-draft]")) {
     const draft: Draft = {};
@@ -26,10 +26,10 @@ export function saveDrafts(root: ParentNode = document) {
   }
 }
 
-/** Whether something that was typed into that form waits, so that its dialog opens by itself. */
+/** Whether there is kept text for this form. Its dialog then opens by itself. */
 export const draftWaits = (name: string) => sessionStorage.getItem(key(name)) !== null;
 
-/** For the `ref` of a form with a `data-draft`: fills in what was kept, once. */
+/** For the `ref` of a form with a `data-draft`: fills in the kept text, once. */
 export function restoreDraft(form: HTMLFormElement | null) {
   const name = form?.dataset.draft;
   const stored = name && sessionStorage.getItem(key(name));
@@ -39,7 +39,7 @@ export function restoreDraft(form: HTMLFormElement | null) {
   for (const e of inputs(form)) write(e, draft[e.name]);
 }
 
-/** Writes as a person would, so that a field that React controls takes it too. */
+/** Sets a field's value and sends the event of typing, so that React notices the change in a field that it controls. */
 function write(e: Input, value: string | undefined) {
   if (boxed(e)) {
     if (e.checked !== (value === e.value)) e.click();

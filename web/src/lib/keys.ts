@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** The actions of single keys; a sequence is written "g t", and "Mod a" is A with Ctrl or Cmd. */
+/** Actions by key. "g t" is G and then T; "Mod a" is A with Ctrl or Cmd. */
 export type Keys = Record<string, (e: KeyboardEvent) => void>;
 
 const typing = (t: EventTarget | null) =>
@@ -9,10 +9,11 @@ const typing = (t: EventTarget | null) =>
     t.isContentEditable ||
     t.closest("[role=dialog],[role=listbox],[role=menu]") !== null);
 
-/** Keys act where nobody types, and with Ctrl or Meta only if they are written so. */
+/** Runs the action of a pressed key, unless someone types in a field. Keys with Ctrl or Cmd run only "Mod" actions. */
 export function useKeys(keys: Keys) {
   const act = useEffectEvent((e: KeyboardEvent, chord: string) => {
-    // After G comes a screen, which the shell knows, and no action of the screen that is open.
+    // G followed by a letter opens a screen, which the shell handles. The open screen's action for that letter must not
+    // run.
     const f = keys[chord] ?? (/^(Mod|g) /.test(chord) ? undefined : keys[e.key]);
     if (!f) return false;
     e.preventDefault();

@@ -2,10 +2,12 @@ import all from "virtual:messages";
 
 type Messages = Record<string, never>;
 
-/** The languages that there is a catalogue of. */
+/** The languages that have a catalogue of texts. */
 export const languages = Object.keys(all).sort();
 
-/** The language to show: the one that was chosen here, else the first of the browser's that there is, else English. */
+/**
+ * The language to show: the one chosen in this browser, else the browser's first language that has texts, else English.
+ */
 export function choose(chosen: string | null, browser: readonly string[], there: readonly string[] = languages) {
   const wanted = [...(chosen ? [chosen] : []), ...browser];
   for (const w of wanted) {
@@ -28,13 +30,13 @@ export function loadTexts(part: string): Promise<void> {
   let one = loads.get(part);
   if (!one) {
     one = load ? load().then((m) => take(m.default)) : Promise.resolve();
-    one.catch(() => loads.delete(part)); // asked again next time
+    one.catch(() => loads.delete(part)); // a later call tries again
     loads.set(part, one);
   }
   return one;
 }
 
-/** Names the one who keeps the texts. Those that came before it are handed on. */
+/** Sets the function that keeps loaded texts, and passes it the texts that were loaded before. */
 export function keepTexts(keep: (m: Messages) => void) {
   take = keep;
   for (const m of early.splice(0)) keep(m);

@@ -63,7 +63,7 @@ it("knows the first day of a week, whether the browser tells or not", () => {
   expect(weekStart("US", { getWeekInfo: () => ({ firstDay: 1 }) })).toBe(1);
 });
 
-/** The app's formats as a reader of that language in that region has them. */
+/** The app's formats for a reader of that language in that region. */
 async function reader(language: string, region: string) {
   vi.resetModules();
   vi.doMock("./language", () => ({ language, languages: [language] }));
@@ -78,7 +78,7 @@ async function reader(language: string, region: string) {
   return { ...dates, ...money, ...typing, ...words, ...week };
 }
 
-/** Spaces of all widths are one, and so are apostrophes. */
+/** Makes all spaces the same, and all apostrophes. */
 const one = (s: string) => s.replace(/\s/g, " ").replace(/’/g, "'");
 
 afterEach(() => {
@@ -159,4 +159,14 @@ describe.each([
       expect(r.typed(r.money(n, "USD"))).toBe(n);
     }
   });
+});
+
+it("shortens thousands only where the language does", async () => {
+  const [english, german] = [await reader("en", "US"), await reader("de", "DE")];
+  expect(one(english.compact(486480n, "EUR"))).toBe("€4.9K");
+  expect([486480n, 600000n, 250000000n].map((n) => one(german.compact(n, "EUR")))).toEqual([
+    "4.865 €",
+    "6.000 €",
+    "2,5 Mio. €",
+  ]);
 });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { add, cents, compact, dollars, money, parts, plainRate, rounded, sum, text } from "./money";
 
 it("reads what the API sends, exactly", () => {
@@ -42,4 +42,14 @@ it("says what a model cost, however little", () => {
 it("writes a rate out, and an axis of what is no currency", () => {
   expect([0.000000001, 0.00000012, 1.08, 151.2].map(plainRate)).toEqual(["0.000000001", "0.00000012", "1.08", "151.2"]);
   expect([compact(1234500n, "EUR"), compact(1234500n, "??")]).toEqual(["€12.3k", "12.3k"]);
+  expect([compact(50n, "EUR"), compact(99_999n, "EUR"), compact(-486_480n, "EUR")]).toEqual(["€0.5", "€1k", "−€4.9k"]);
+});
+
+it("writes thousands out where a language has no short form of them", async () => {
+  vi.resetModules();
+  vi.doMock("./locale", () => ({ locale: "de-DE", moneyLocale: () => "de-DE" }));
+  const german = await import("./money");
+  vi.doUnmock("./locale");
+  const say = (n: bigint) => german.compact(n, "EUR").replaceAll(/\s/g, " ");
+  expect([437_280n, 123_456_700n, 20n].map(say)).toEqual(["4.373 €", "1,2 Mio. €", "0,2 €"]);
 });

@@ -1,17 +1,17 @@
 import { locale, moneyLocale } from "./locale";
 
 /**
- * Money is exact. The API sends decimals, such as 12.5; here they are whole hundredths in a bigint, which add up
- * without a rounding error. Positive is money out, as everywhere in coffer. Amounts of two currencies are never added
- * directly; a Purse adds them by currency.
+ * Amounts are exact. The API sends decimals such as 12.5; the app keeps them as a bigint of hundredths, which adds up
+ * without rounding errors. Money out is positive, as everywhere in coffer. Amounts in different currencies are never
+ * added; a Purse has one sum for each currency.
  */
 export type Cents = bigint;
 
 const decimal = /^(-?)(\d+)(?:\.(\d{1,2})0*)?$/;
 
 /**
- * Reads an amount as the API sends it. A double prints the shortest decimal that stands for it, which
- * for up to 15 digits is the one that was sent; so the text is read, and never multiplied.
+ * Reads an amount as the API sends it. JavaScript prints a double as the shortest decimal that identifies it. Up to 15
+ * digits, that is the decimal that was sent. So this reads the text; multiplying the double would round.
  */
 export function cents(amount: number | string): Cents {
   const m = decimal.exec(String(amount));
@@ -28,7 +28,7 @@ export function text(n: Cents): `${number}` {
   return `${n < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}` as `${number}`;
 }
 
-/** For the length of a bar and nothing else. */
+/** Hundredths as a number, only for lengths in charts, because it is not exact. */
 export const length = (n: Cents): number => Number(n) / 100;
 
 const formats = new Map<string, Intl.NumberFormat>();
@@ -41,7 +41,7 @@ function format(currency: string, rounded: boolean): Intl.NumberFormat {
     try {
       f = new Intl.NumberFormat(moneyLocale(), { style: "currency", currency, ...digits });
     } catch {
-      // The code is not a currency, such as a bank's own points.
+      // The code is not a currency, for example a bank's bonus points.
       f = new Intl.NumberFormat(locale, { minimumFractionDigits: rounded ? 0 : 2, ...digits });
     }
     formats.set(key, f);
@@ -51,13 +51,13 @@ function format(currency: string, rounded: boolean): Intl.NumberFormat {
 
 const minus = (s: string) => s.replace("-", "−");
 
-/** As people read it, with its sign. */
+/** An amount with its sign and currency, as people read it. */
 export const money = (n: Cents, currency: string): string => minus(format(currency, false).format(text(n)));
 
-/** Without the small change, where the figure beside it says it all. */
+/** The same as `money`, rounded to whole units. */
 export const rounded = (n: Cents, currency: string): string => minus(format(currency, true).format(text(n)));
 
-/** The cost of a model. One answer may cost less than a cent, which is still shown. */
+/** The cost of a model, in US dollars. Costs below a cent are shown with two significant digits. */
 export const dollars = (n: number): string =>
   n > 0 && n < 0.01
     ? new Intl.NumberFormat(moneyLocale(), { style: "currency", currency: "USD", maximumSignificantDigits: 2 }).format(
@@ -65,13 +65,13 @@ export const dollars = (n: number): string =>
       )
     : format("USD", false).format(n);
 
-/** An exchange rate without an exponent, which JavaScript writes from seven decimals on. */
+/** An exchange rate as a plain decimal. JavaScript's own text of a number below 0.000001 has an exponent. */
 export const plainRate = (rate: number): string =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: 9, useGrouping: false }).format(rate);
 
 const shortened = new Map<string, Intl.NumberFormat>();
 
-/** For the axis of a chart: "€10K". */
+/** A short amount for the axis of a chart: "€10K". */
 export function compact(n: Cents, currency: string): string {
   let f = shortened.get(currency);
   if (!f) {
@@ -83,10 +83,13 @@ export function compact(n: Cents, currency: string): string {
     }
     shortened.set(currency, f);
   }
-  return minus(f.format(text(n)));
+  const parts = f.formatToParts(text(n));
+  // Some languages have no short form for thousands.
+  if (abs(n) >= 100_000n && !parts.some((p) => p.type === "compact")) return rounded(n, currency);
+  return minus(parts.map((p) => p.value).join(""));
 }
 
-/** The figure and its small change apart, because the latter is set smaller. */
+/** The whole units and the decimals of an amount as two texts, because screens show the decimals smaller. */
 export function parts(n: Cents, currency: string): [string, string] {
   const all = format(currency, false).formatToParts(text(n));
   const at = all.findIndex((p) => p.type === "decimal");

@@ -1,4 +1,4 @@
-/** A name that fits into a title or a button; people and programs may choose longer ones. */
+/** Shortens a name so that it fits in a title or a button. */
 export const shortName = (name: string, limit = 40) => {
   const letters = [...name];
   return letters.length > limit

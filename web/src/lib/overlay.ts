@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** The one thing that lies over the page, if any. */
+/** The overlay that covers the page, if any. */
 export type Overlay = "palette" | "keys" | "add" | null;
 
 let now: Overlay = null;

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** A choice that this browser keeps, in all its tabs at once: the theme, whether amounts are hidden. */
+/** A choice that the browser stores for all its tabs, such as the theme or whether amounts are hidden. */
 export function persisted<T extends string>(name: string, values: readonly [T, ...T[]], applied: (v: T) => void) {
   const listeners = new Set<() => void>();
   const read = (): T => {
@@ -14,7 +14,8 @@ export function persisted<T extends string>(name: string, values: readonly [T, .
     applied(v);
     for (const f of listeners) f();
   };
-  // Only the other tabs get this event when one of them stores a value. If it names no key, everything was cleared.
+  // Only the other tabs get this event when a tab stores a value. If the event has no key, the whole storage was
+  // cleared.
   addEventListener("storage", (e) => {
     if ((e.key === name || e.key === null) && read() !== now) become(read());
   });
@@ -35,11 +36,11 @@ export function persisted<T extends string>(name: string, values: readonly [T, .
   };
 }
 
-/** Which colours: those of the system, or one's own choice. */
+/** The color theme: light, dark, or that of the system. */
 export const theme = persisted("theme", ["system", "light", "dark"], (v) => {
   if (v === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = v;
 });
 
-/** Whether figures are shown, for when somebody looks over one's shoulder. */
+/** Whether amounts are shown. A person can hide them while someone else can see the screen. */
 export const amounts = persisted("amounts", ["shown", "hidden"], () => {});

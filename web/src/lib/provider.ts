@@ -1,7 +1,7 @@
-/** A connection or an account, which names where its transactions come from. */
+/** A connection or an account. Its provider is the source of its transactions. */
 type Sourced = { provider: string };
 
-/** The provider of connections whose statements people upload; no server is asked for them. */
+/** The provider of connections whose statements people upload. coffer calls no server for them. */
 export const filesProvider = "csv";
 
 /** Whether its transactions come from uploaded files. */

@@ -1,9 +1,9 @@
-/** How a member likes to read: a language that there is a catalogue of, and a region. "" is as the browser has it. */
+/** The language and region that a member prefers. "" means the browser's own. */
 export type Reader = { language: string; region: string };
 
 const keys = ["language", "region"] as const;
 
-/** What a member's preferences say of it; other apps may keep theirs in the same place. */
+/** The language and region in a member's preferences. Other apps may store other preferences in the same object. */
 export function readerOf(preferences: unknown): Reader {
   const all = (typeof preferences === "object" && preferences !== null ? preferences : {}) as Record<string, unknown>;
   const word = (v: unknown) => (typeof v === "string" ? v : "");
@@ -11,8 +11,9 @@ export function readerOf(preferences: unknown): Reader {
 }
 
 /**
- * Keeps in this browser what a member prefers, so that the next first screen is drawn with it. Answers whether this one
- * was drawn with something else. What was set here by hand stays if nobody's preference was ever kept here.
+ * Stores a member's language and region in this browser, so that the next page starts with them. Returns whether the
+ * current page was drawn with others. Without a preference, a choice made in this browser stays, unless an earlier
+ * preference was stored here.
  */
 export function adopt(member: string, r: Reader, store: Storage = localStorage): boolean {
   if (!r.language && !r.region && store.getItem("reader") === null) return false;

@@ -1,8 +1,8 @@
 import { type PointerEvent, useRef, useState } from "react";
 
-const far = 88; // pixels after which letting go does it
+const far = 88; // pixels from which on a swipe counts when the finger is lifted
 
-/** A finger that moves a line to the right or to the left. The line has touch-action: pan-y. */
+/** Handles swipes of a line to the right or left. The line must have touch-action: pan-y. */
 export function useSwipe(acts: { right?: () => void; left?: () => void }) {
   const start = useRef<{ x: number; y: number } | null>(null);
   const [by, setBy] = useState(0);

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { chosen, colours, lookOf } from "./tones";
+import { chosen, colors, lookOf } from "./tones";
 
-test("the colours are those of the style sheet", () => {
+test("the colors are those of the style sheet", () => {
   const css = readFileSync(new URL("../../../internal/surface/htmlpage/tokens.css", import.meta.url), "utf8");
-  const there = colours.map(
+  const there = colors.map(
     (_, i) => css.match(new RegExp(`\\.c${i + 1} \\{\\s*--c: light-dark\\((#[0-9a-f]{6})`))?.[1],
   );
-  expect(there).toEqual([...colours]);
+  expect(there).toEqual([...colors]);
 });
 
 test("a look is what was chosen, else that of the category above, else by name", () => {

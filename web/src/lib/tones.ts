@@ -1,4 +1,4 @@
-/** One of the twelve category colours of tokens.css, or 0 for the rest. */
+/** One of the twelve category colors of tokens.css, or 0 for everything else. */
 export type Tone = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
 
 export type Look = { tone: Tone; icon: LookIcon };
@@ -44,8 +44,8 @@ const primaries: Record<string, Look> = {
   transfers: { tone: 0, icon: "swap" },
 };
 
-/** The colours of the tones 1 to 12, as a category stores one. */
-export const colours = [
+/** The colors of the tones 1 to 12, as a category stores them. */
+export const colors = [
   "#177c97",
   "#b35c00",
   "#5491f7",
@@ -60,26 +60,28 @@ export const colours = [
   "#8693b3",
 ] as const;
 
-/** The pictures that a person can choose from. */
+/** The pictures to choose from for a category. */
 export const pictures: readonly LookIcon[] = [...new Set(Object.values(primaries).map((l) => l.icon)), "cart", "book"];
 
-// A look is the same object every time, so that a row with the same look is not drawn again.
+// Equal looks are the same object, so that React does not draw an unchanged row again.
 const none: Look = { tone: 0, icon: "question" };
 const groceries: Look = { tone: 5, icon: "cart" };
 
-/** What a category stores of its look. A colour or picture that the app does not have is not a choice. */
+/** The color and picture that a category stores. A value that the app does not have counts as not chosen. */
 export type Chosen = { icon: string; color: string };
 
-/** The tone and picture that were chosen for a category, as far as they were. */
+/** The tone and picture that were chosen for a category. Either is missing if it was not chosen. */
 export function chosen(c: Chosen | undefined): { tone?: Tone; icon?: LookIcon } {
-  const at = colours.indexOf((c?.color.toLowerCase() ?? "") as (typeof colours)[number]);
+  const at = colors.indexOf((c?.color.toLowerCase() ?? "") as (typeof colors)[number]);
   const icon = pictures.find((p) => p === c?.icon);
   return { ...(at >= 0 && { tone: (at + 1) as Tone }), ...(icon && { icon }) };
 }
 
 const looks = new Map<string, Look>();
 
-/** The colour and picture of a category: what was chosen for it, else for the one above it, else by their names. */
+/**
+ * The color and picture of a category: its own choice, else that of the category above it, else a default for its name.
+ */
 export function lookOf(slug: string | null | undefined, parent?: string | null, own?: Chosen, above?: Chosen): Look {
   if (!slug) return none;
   const named = slug.includes("groceries") ? groceries : (primaries[parent ?? slug] ?? primaries[slug] ?? none);

@@ -60,7 +60,7 @@ const cases: [typed: string, point: string | null, comma?: string | null][] = [
   ["  7,50  ", "7.50"],
   ["９.５０", "9.50"],
   ["9999999999999.99", "9999999999999.99"],
-  // and what is none
+  // not a number, for all readers or for some
   ["", null],
   ["   ", null],
   ["abc", null],

@@ -8,16 +8,16 @@ const figure = new RegExp(
   "u",
 );
 
-/** Thousands apart, as in most of the world, or as in India. */
+/** Thousands separators every three digits, or placed as in India: 12,34,567. */
 const grouped = /^[1-9]\d{0,2}(?:([.,'’ ])\d{3})(?:\1\d{3})*$|^[1-9]\d?(?:,\d{2})+,\d{3}$/;
 
 /**
- * A number as people type it, as a plain decimal with at most that many places; null if it is none. Commas and points
- * are understood in both styles. Only "1,234" and "1.234" can be two numbers: there the sign that the reader's own
- * locale writes before hundredths is that, and the other one stands between thousands.
+ * Reads a number that a person typed, and returns it as a decimal with at most `places` decimals, or null if it is not
+ * a number. Both "1,234.5" and "1.234,5" are understood. Only "1,234" and "1.234" are ambiguous: the decimal sign of
+ * the reader's locale starts the decimals, and the other sign separates thousands.
  */
 export function plain(s: string, places: number, decimal = decimalSign()): `${number}` | null {
-  const m = figure.exec(s.normalize("NFKC").trim()); // all kinds of spaces are one
+  const m = figure.exec(s.normalize("NFKC").trim()); // NFKC makes all kinds of spaces equal
   if (!m || (m[1] && m[2])) return null;
   let [whole, fraction] = [m[3] as string, ""];
   const last = /^(.*)([.,])(\d+)$/.exec(whole);
@@ -34,20 +34,20 @@ export function plain(s: string, places: number, decimal = decimalSign()): `${nu
   return `${m[1] || m[2] ? "-" : ""}${digits || "0"}${fraction && `.${fraction}`}` as `${number}`;
 }
 
-/** An amount as people type it; null if it is none. */
+/** Reads an amount that a person typed; null if it is not an amount. */
 export function typed(s: string): Cents | null {
   const read = plain(s, 2);
   return read === null ? null : cents(read);
 }
 
-/** An amount for a field, as the reader would type it: "1,234.50". */
+/** An amount as text for a field, in the reader's format: "1,234.50". */
 export const written = (n: Cents, digits = 2): string =>
   new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: 2 }).format(text(n));
 
-/** The same of what is whole without its hundredths: "150". */
+/** The same as `written`, without the decimals of a whole amount: "150". */
 export const short = (n: Cents): string => written(n, n % 100n === 0n ? 0 : 2);
 
-/** An amount as people type it, as the API takes it; null if it is none. */
+/** Reads an amount that a person typed, as a number for the API; null if it is not an amount. */
 export function amountOf(s: string): number | null {
   const n = plain(s, 2);
   return n === null ? null : Number(n);

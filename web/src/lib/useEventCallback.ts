@@ -1,6 +1,9 @@
 import { useCallback, useRef } from "react";
 
-/** A function that stays the same while its body changes, so that what is given it need not be drawn again. */
+/**
+ * A function whose identity never changes but that always runs the newest body. Components that get it are not rendered
+ * again.
+ */
 export function useEventCallback<A extends unknown[], R>(f: (...args: A) => R): (...args: A) => R {
   const latest = useRef(f);
   latest.current = f;

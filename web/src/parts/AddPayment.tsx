@@ -4,7 +4,7 @@ import { Button } from "#/ui/Button";
 
 const PaymentForm = lazy(() => import("./PaymentForm").then((m) => ({ default: m.PaymentForm })));
 
-/** The button that writes a payment down, in one account if it is given. */
+/** The button that adds a transaction manually; `account` preselects the account. */
 export function AddPayment({ account }: { account?: string }) {
   const [open, setOpen] = useState(false);
   return (

@@ -11,10 +11,13 @@ import { handOver, install, waiting, whenever } from "./addQueue";
 
 const PaymentForm = lazy(() => import("./PaymentForm").then((m) => ({ default: m.PaymentForm })));
 
-/** The screens of a phone's bar on which the button floats. */
+/** The screens of a phone's navigation bar that have the floating button. */
 const tabs = ["/", "/review", "/transactions", "/budget"];
 
-/** Adding from anywhere: the form as the search opens it, a phone's button, and what still waits to be sent. */
+/**
+ * Lets people add transactions on every screen, with the form that the search opens or with a phone's floating button.
+ * The button shows how many transactions still wait to be sent.
+ */
 export function Adding() {
   const open = overlay.use() === "add";
   const can = useCan();

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Segments } from "#/ui/Button";
 
-/** Which currency is shown, where there is more than one: they are never added up. */
+/** Lets a person choose the currency to show, if there are several. Amounts in different currencies are never added. */
 export function Currencies({
   value,
   all,

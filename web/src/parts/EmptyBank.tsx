@@ -7,10 +7,13 @@ import { Button } from "#/ui/Button";
 import { Note } from "#/ui/Form";
 import { useAction } from "./useAction";
 
-/** A bank of files in which nothing is left. Undoing an import takes its account; only a person removes a bank. */
+/**
+ * Whether a bank for uploaded files has no accounts left. Undoing an import removes its account, but only a person
+ * removes the bank.
+ */
 export const emptied = (b: Connection) => fromFiles(b) && b.status === "active" && b.accounts_count === 0;
 
-/** Why a bank is empty, and what can be done with it. */
+/** Says why a bank is empty, and what to do with it. */
 export function EmptyBank({ bank: b, link }: { bank: Connection; link?: boolean }) {
   const name = b.institution_name ?? t`This bank`;
   const remove = useAction({

@@ -6,7 +6,7 @@ import { Icon } from "#/ui/Icon";
 import css from "./Fault.module.css";
 import { refusal } from "./refusals";
 
-/** The failed action, the state of the data, and what to do. */
+/** An error message that says which data failed to load and why, with a button to try again. */
 export function Fault({ error, what, retry }: { error: unknown; what: string; retry: () => void }) {
   const refused = error instanceof ApiError;
   const details = refused

@@ -7,7 +7,7 @@ import css from "./Figures.module.css";
 
 type One = { name: string; value: Cents; currency: string; hint?: ReactNode; search: TransactionsSearch };
 
-/** The figures of a screen: the one that counts is large, and each opens its payments. */
+/** The figures of a screen. The main one is large; each opens its transactions. */
 export function Figures({ main, others }: { main: One; others: One[] }) {
   return (
     <div className={css.figures}>
@@ -22,7 +22,7 @@ export function Figures({ main, others }: { main: One; others: One[] }) {
   );
 }
 
-/** More or less than before, as far as that is good or wants a look. */
+/** A comparison with an earlier period: green if it is good, otherwise in the color for things to look at. */
 export const Than = ({ good, children }: { good: boolean; children: ReactNode }) => (
   <span className={good ? css.good : css.look}>{children}</span>
 );

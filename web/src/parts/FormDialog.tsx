@@ -11,7 +11,7 @@ import { meaning } from "./refusals";
 /** The values of a form, by the names of its fields. */
 export type Filled = {
   text: (name: string) => string;
-  /** null for an empty field */
+  /** The text of a field; null if the field is empty. */
   maybe: (name: string) => string | null;
   count: (name: string) => number | null;
   has: (name: string) => boolean;
@@ -31,7 +31,7 @@ export function filled(form: HTMLFormElement): Filled {
 /** The name of a field: the last part of its path in the request. */
 const label = (field: string | undefined) => field?.split(".").at(-1)?.replaceAll("_", " ");
 
-/** The errors of the fields, in the server's words. */
+/** The server's errors for the fields of a form, in the server's words. */
 export function Refused({ error }: { error: unknown }) {
   if (!error || (error instanceof ApiError && error.wantsReauth)) return null;
   const details = error instanceof ApiError ? error.details : [];
@@ -48,13 +48,13 @@ export function Refused({ error }: { error: unknown }) {
   );
 }
 
-/** A dialog with fields. Typed text outlives a sign-in under the name of its `draft`. */
+/** A dialog with fields. With a `draft` name, typed text is kept if the member must sign in again. */
 export function FormDialog(p: {
   open: boolean;
   onClose: () => void;
   title: string;
   hint?: ReactNode;
-  /** The words of the filled button: a verb with its object. */
+  /** The label of the submit button: a verb with its object. */
   act: string;
   draft?: string;
   wide?: boolean;

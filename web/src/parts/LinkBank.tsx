@@ -15,12 +15,12 @@ type Props = {
   offer: RemoteProvider;
   kind?: "plain" | "filled";
   icon?: IconName;
-  /** Where a person comes back to from the page of the bank. */
+  /** The path to which the bank's page sends the person back. */
   path?: string;
   children: ReactNode;
 };
 
-/** Connects a bank: on the page of the provider, of the bank that is chosen here, or with the values of a form. */
+/** Connects a bank: on the provider's page, on the page of a bank that is chosen here, or with the values of a form. */
 export function LinkBank({ offer, kind, icon, path, children }: Props) {
   const [asks, ask] = useState(false);
   const form = offer.link?.way === "form";

@@ -7,9 +7,9 @@ import { Note } from "#/ui/Form";
 import { sentence } from "./edit";
 
 const shown = ["links_proposed", "stale", "data_ends", "no_balance", "recurring_only"];
-const plainly = ["data_ends", "recurring_only"]; // nothing is wrong
+const plainly = ["data_ends", "recurring_only"]; // codes of notes that report no problem
 
-/** The note in the reader's language; one that is not known here, in the server's words. */
+/** The text of a note in the reader's language. A code that this page does not know has the server's text. */
 export function noteText({ code, count, message }: Schemas["Note"]): string {
   const n = count ?? 0;
   const day = /\d{4}-\d\d-\d\d/.exec(message)?.[0];
@@ -34,7 +34,7 @@ export function noteText({ code, count, message }: Schemas["Note"]): string {
   return sentence(message);
 }
 
-/** Remarks about figures, each with a link to fix the cause. */
+/** Notes about figures, each with a link to fix the cause. */
 export function Notes({ notes }: { notes: readonly Schemas["Note"][] | undefined }) {
   return notes
     ?.filter((n) => shown.includes(n.code))

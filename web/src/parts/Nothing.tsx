@@ -4,7 +4,7 @@ import { Button } from "#/ui/Button";
 import { Empty } from "#/ui/Card";
 import { type Books, nothingIn, showMonth } from "./empty";
 
-/** Stands where days have no money in or out, with the way to the nearest month that has. */
+/** Shown for a period without money in or out, with a button to the nearest month that has some. */
 export function Nothing(p: {
   days: { from: string; to: string; name: string };
   books: Books;

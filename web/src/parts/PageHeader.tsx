@@ -10,7 +10,7 @@ import css from "./PageHeader.module.css";
 import { Tabs } from "./Tabs";
 import { TabsAt } from "./tabs";
 
-/** The head of every screen: its title, and the tools that are the same everywhere. */
+/** The head of every screen: its title, and the tools that all screens share. */
 export function PageHeader({ title, sub, children }: { title: string; sub?: ReactNode; children?: ReactNode }) {
   const hidden = amounts.use() === "hidden";
   const path = useLocation({ select: (l) => l.pathname });

@@ -17,14 +17,14 @@ import { useAction } from "./useAction";
 
 const touches = ["transactions", "accounts", "overview", "cashflow", "changes", "review"] as const;
 
-/** What usually follows from a payee, as the page /add knows it. */
+/** The category and account that usually go with a payee. The page /add uses the same data. */
 const usually = (user: string) => ({
   queryKey: ["accounts", "usual", user],
   queryFn: async () => ({ ...(await ask(user)), last: await lastUsed(user) }),
   staleTime: staleAfter.minute,
 });
 
-/** Adds a transaction, or edits one that was added manually: the amount first, because it is what people know. */
+/** Adds a transaction, or edits one that was added manually. The amount comes first, because it is what people know. */
 export function PaymentForm({
   of: row,
   account,
@@ -40,7 +40,7 @@ export function PaymentForm({
   const all = known?.accounts ?? [];
   const here = account && !all.some((a) => a.id === account) ? [[account, t`This account`] as const] : [];
   const names = useId();
-  // The payee fills in the category and the account, until somebody picks them.
+  // The payee fills in the category and the account, unless the person has picked them.
   const [of, setOf] = useState<Payee>();
   const [picked, setPicked] = useState<{ category?: string; account?: string }>({ account });
   const [fault, setFault] = useState<string>();

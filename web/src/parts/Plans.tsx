@@ -9,7 +9,7 @@ import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 import { planned } from "./plans";
 
-/** The proposed changes of workflows that a person must decide about. */
+/** The plans of workflows that wait for a person's decision. */
 export function Plans() {
   const { data } = useQuery(plansWaiting);
   if (!data?.runs.length) return null;

@@ -12,13 +12,13 @@ export type Rank = {
   name: string;
   look: Look;
   amount: Cents;
-  /** The previous value, if it is compared. */
+  /** The value in the earlier period, if there is a comparison. */
   before?: Cents;
   hint?: ReactNode;
   search?: TransactionsSearch;
 };
 
-/** The largest first, each with a bar, its previous value, and a link to its payments. */
+/** A list by amount, the largest first. Each line has a bar, its earlier value, and a link to its transactions. */
 export function Ranked(p: { ranks: Rank[]; currency: string; change?: (now: Cents, before: Cents) => ReactNode }) {
   const largest = p.ranks.reduce((n, r) => (r.amount > n ? r.amount : n), 1n);
   return (

@@ -3,7 +3,7 @@ import { Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item } from "#/ui/Lines";
 
-/** The way to recovery codes, which are made on a page of the server. */
+/** Links to recovery codes, which a page of the server creates. */
 export function RecoveryItem({ left }: { left: number }) {
   return (
     <Item

@@ -12,7 +12,7 @@ const copy = (text: string) =>
     () => toasts.say({ bad: true, text: t`Couldn’t copy. Select the text and copy it yourself.` }),
   );
 
-/** A secret that is shown this once: only its own button closes it. */
+/** Shows a secret, once. Only the dialog's own button closes it, so that nobody loses the secret by accident. */
 export function SecretDialog(p: {
   open: boolean;
   title: string;

@@ -14,7 +14,7 @@ const kinds = { password: msg`Password`, passkey: msg`Passkey`, oidc: msg`Single
 
 export const used = (at: string | null) => (at ? t`last used ${{ when: moment(at) }}` : t`never used`);
 
-/** How a member can sign in; each can be removed where that is allowed. */
+/** The sign-in methods of a member. With `onRemove`, each has a button that removes it. */
 export function SignInLines(p: { logins: readonly SignIn[]; onRemove?: (l: SignIn) => void; busy?: boolean }) {
   if (p.logins.length === 0)
     return (
@@ -48,7 +48,7 @@ export function SignInLines(p: { logins: readonly SignIn[]; onRemove?: (l: SignI
   );
 }
 
-/** Where a member is signed in, and how to end it. */
+/** The sessions of a member, each with a button to end it. */
 export function SessionLines(p: { sessions: readonly Session[]; onEnd: (s: Session) => void; busy?: boolean }) {
   const here = useQuery(session).data?.session?.id;
   if (p.sessions.length === 0)

@@ -9,12 +9,12 @@ const steps = {
   year: { back: msg`Previous year`, on: msg`Next year` },
 };
 
-/** One step back or on in time, with where one is between. */
+/** Buttons to the previous and the next period, with the name of the current period between them. */
 export function Stepper(p: {
   name: string;
   short: string;
   what: keyof typeof steps;
-  /** There is nothing before. */
+  /** Whether there is nothing before this period. */
   first?: boolean;
   last: boolean;
   onBack: () => void;

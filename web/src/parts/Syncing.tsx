@@ -8,7 +8,7 @@ import { Note, Progress } from "#/ui/Form";
 import { useEnd } from "./banks";
 import { showError } from "./edit";
 
-/** A sync while it runs. Stopping it keeps what has come in. */
+/** A running sync. Stopping it keeps the transactions that have already come in. */
 export function Syncing({ job: id, onEnd }: { job: string; onEnd: (j: Job) => void }) {
   const { data } = useQuery(job(id));
   useEnd(data, onEnd);

@@ -9,13 +9,13 @@ import { useCan } from "./rights";
 import css from "./Tabs.module.css";
 import { TabsAt } from "./tabs";
 
-/** The tabs of a screen, each with an address of its own. */
+/** The tabs of a screen. Each has its own address. */
 export function Tabs({ path }: { path: string }) {
   const { data } = useQuery(overview);
   const { admin } = useCan();
   const row = useRef<HTMLElement>(null);
   const tabs = useContext(TabsAt)(path).filter((tab) => admin || !tab.for);
-  // On a phone the row may be wider than the window.
+  // On a phone the row may be wider than the window, so the open tab is scrolled into view.
   const shown = tabs.length;
   useEffect(() => {
     const here = shown > 0 && row.current?.querySelector<HTMLElement>(`a[href="${path}"]`);

@@ -1,12 +1,12 @@
 import { enteredManually } from "#/lib/provider";
-/** What the page knows of the household, to fill in what usually follows from a payee. */
+/** The accounts, payees and categories in this file let the page fill in what usually goes with a payee. */
 export type Account = { id: string; name: string; currency: string; own: boolean; rank: number };
 export type Payee = { name: string; count: number; category?: string; account?: string };
 export type Category = { slug: string; name: string; children: { slug: string; name: string }[] };
-/** `last` is the account that was last added to here. */
+/** `last` is the account to which this device last added a transaction. */
 export type Known = { accounts: Account[]; payees: Payee[]; categories: Category[]; last?: string };
 
-/** Before anything is known. */
+/** The value before the server has responded. */
 export const nothing = (): Known => ({ accounts: [], payees: [], categories: [] });
 
 type RawAccount = {
@@ -30,8 +30,9 @@ type RawCategory = {
 };
 
 /**
- * One's own accounts come first, then those of nobody; those in the household's currency before those in another; cash
- * before banks, and what is paid from before the rest.
+ * The accounts to choose from, the likeliest first. Owner and currency weigh most: the member's own accounts and those
+ * without an owner come first, and so does the household's currency. Then the type counts: bank accounts, cards,
+ * others. Then manual accounts come before connected ones.
  */
 export function ranked(all: readonly RawAccount[], user: string, currency: string): Account[] {
   const rank = (a: RawAccount) =>
@@ -51,17 +52,17 @@ export function ranked(all: readonly RawAccount[], user: string, currency: strin
     .sort((a, b) => a.rank - b.rank || a.name.localeCompare(b.name));
 }
 
-/** The account that is meant if nobody chose one: that of the last time, else the first. */
+/** The account to use if nobody chose one: the last one used, else the first. */
 export const usual = ({ accounts, last }: Known): Account | undefined =>
   accounts.find((a) => a.id === last) ?? accounts[0];
 
 /**
- * The payees of the newest transactions, those that are paid most from one's own accounts first, each with the category
- * and the account of its newest one; then the rest.
+ * The payees to suggest. First come those of the newest transactions, ordered by how often they were paid; payments
+ * from the member's own accounts weigh most. Each has its latest category and account. Then come all other payees.
  */
 export function suggested(rows: readonly RawRow[], rest: readonly RawPayee[], accounts: readonly Account[]): Payee[] {
   const at = new Map(accounts.map((a) => [a.id, a]));
-  const accountNames = new Set(accounts.map((a) => a.name)); // transfers between them are no payments to anyone
+  const accountNames = new Set(accounts.map((a) => a.name)); // payees of transfers
   const found = new Map<string, Payee & { weight: number }>();
   for (const r of rows) {
     const name = r.payee_name || r.name;
@@ -71,7 +72,7 @@ export function suggested(rows: readonly RawRow[], rest: readonly RawPayee[], ac
     one.count++;
     one.weight += (account?.own ? 3 : 1) * (r.amount > 0 ? 1 : 0.2);
     one.category ??= r.category ?? undefined;
-    // The newest account that is one's own, else the newest.
+    // Prefers the newest of the member's own accounts; without one, it is the newest account.
     if (account && (!one.account || (account.own && !at.get(one.account)?.own))) one.account = account.id;
     found.set(name, one);
   }
@@ -89,7 +90,7 @@ export function suggested(rows: readonly RawRow[], rest: readonly RawPayee[], ac
 
 const folded = (s: string) => s.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trim();
 
-/** The payees that may be meant by what was typed: those that begin with it first. */
+/** The payees that match the typed text. Those that begin with it come first. */
 export function matching(all: readonly Payee[], typed: string, limit = 4): Payee[] {
   const want = folded(typed);
   if (!want) return all.slice(0, limit);
@@ -105,7 +106,7 @@ export function matching(all: readonly Payee[], typed: string, limit = 4): Payee
     .map((x) => x.p);
 }
 
-/** The payee of exactly this name. */
+/** The payee with exactly this name; case and accents do not matter. */
 export const named = (all: readonly Payee[], typed: string) => all.find((p) => folded(p.name) === folded(typed));
 
 async function get<T>(path: string): Promise<T> {
@@ -114,7 +115,7 @@ async function get<T>(path: string): Promise<T> {
   return (await r.json()) as T;
 }
 
-/** Asks the server for all of it. */
+/** Requests everything from the server. */
 export async function ask(user: string): Promise<Known> {
   const fields = "payee_name,name,category,account_id,amount";
   const [accounts, recent, payees, categories, household] = await Promise.all([

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { nothing } from "./addKnown";
 import type { Item, Sent } from "./addQueue";
 
-/** A database of two stores, as far as the queue uses one. */
+/** A fake database with two stores and the few functions that the queue uses. */
 function database() {
   const stores: Record<string, Map<string, unknown>> = { queue: new Map(), known: new Map() };
   const request = (result: unknown) => {
@@ -35,7 +35,7 @@ const item = (id: string, user: string, at = 1): Item => ({
 let page: EventTarget;
 let signedIn: string | null;
 let posted: string[];
-/** Called before the server looks at a payment. */
+/** Called when a payment arrives, before the fake server handles it. */
 let arriving: () => void;
 
 beforeEach(() => {

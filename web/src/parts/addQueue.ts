@@ -1,8 +1,8 @@
 import type { Known } from "./addKnown";
 
 /**
- * Payments that are on their way: each is kept on the device before it is sent, and until the server has it. It is in
- * the books once, however often it is sent: the server knows it by its reference.
+ * The queue of transactions to send. Each is stored on the device until the server has it. The server knows a
+ * transaction by its reference, so it is stored only once, even if it is sent several times.
  */
 export type Body = {
   account_id: string;
@@ -14,22 +14,22 @@ export type Body = {
 };
 
 export type Item = {
-  /** Its reference and its Idempotency-Key. */
+  /** Both the transaction's reference and its Idempotency-Key. */
   id: string;
-  /** Who added it. Somebody else who signs in here does not send it. */
+  /** The member who added it. The queue never sends it while someone else is signed in. */
   user: string;
-  /** When, in milliseconds: they are sent in this order. */
+  /** When it was added, in milliseconds. Items are sent in this order. */
   at: number;
   body: Body;
-  /** Shown with its amount while it waits. */
+  /** The account's currency, to show the amount while the item waits. */
   currency: string;
-  /** Why the server does not take it. It is not sent again, and stays until somebody removes it. */
+  /** Why the server refused it. It is not sent again, and stays until somebody removes it. */
   fault?: string;
 };
 
 /**
- * The result of sending: those that are in, with the changes that undo them, who is signed in if that was asked, and
- * why the rest waits.
+ * The result of sending: the ids of the sent items with the changes that undo them, the signed-in member if the server
+ * was asked, and why the rest waits.
  */
 export type Sent = { done: Map<string, string>; user?: string; waits?: "offline" | "signed-out" };
 
@@ -64,7 +64,9 @@ async function run<T>(store: string, mode: IDBTransactionMode, f: (s: IDBObjectS
 
 const everybodys = (): Promise<Item[]> => run("queue", "readonly", (s) => s.getAll());
 
-/** Those of this person that wait, oldest first. A phone may be shared, so nobody gets those of somebody else. */
+/**
+ * The waiting items of a member, oldest first. Several people may share a phone, so nobody sees the items of others.
+ */
 export async function waiting(user: string | null | undefined): Promise<Item[]> {
   if (!user) return [];
   const own = (await everybodys()).filter((i) => i.user === user);
@@ -74,24 +76,26 @@ export async function waiting(user: string | null | undefined): Promise<Item[]> 
 export const keep = (i: Item) => run("queue", "readwrite", (s) => s.put(i));
 export const drop = (id: string) => run("queue", "readwrite", (s) => s.delete(id));
 
-/** Names that the page needs without a network: accounts, payees and categories as they were last. */
+/** Stores what the page shows without a network: the accounts, payees and categories of the last visit. */
 export const remember = (user: string, known: Known) => run("known", "readwrite", (s) => s.put({ user, known }, "it"));
 export const remembered = (): Promise<{ user: string; known: Known } | undefined> =>
   run("known", "readonly", (s) => s.get("it"));
 
-/** The account that this person added to last on this device. */
+/** The account to which this member last added a transaction on this device. */
 export const lastUsed = async (user: string) => {
   const stored = await remembered().catch(() => undefined);
   return stored?.user === user ? stored.known.last : undefined;
 };
 
-/** Forgets the names of somebody else, because without a network the page belongs to the person they were kept for. */
+/**
+ * Deletes stored names that belong to another member. Without a network, the page shows them to anyone who opens it.
+ */
 export async function handOver(user: string) {
   const stored = await remembered();
   if (stored && stored.user !== user) await run("known", "readwrite", (s) => s.delete("it"));
 }
 
-/** Who is signed in; null for nobody, undefined if the server cannot be asked. */
+/** The id of the signed-in member; null if nobody is signed in, undefined if the server did not respond. */
 export async function whoIs(): Promise<string | null | undefined> {
   try {
     const r = await fetch("/auth/session", { credentials: "same-origin" });
@@ -105,7 +109,7 @@ export async function whoIs(): Promise<string | null | undefined> {
 
 type Refusal = { error?: { message?: string; details?: { message: string }[] } };
 
-/** Why the server refuses one for good; undefined if another try may succeed. */
+/** Why the server refuses an item for good; undefined if another attempt may succeed. */
 async function refused(r: Response): Promise<string | undefined> {
   if (r.status < 400 || r.status >= 500 || [401, 408, 409, 425, 429].includes(r.status)) return undefined;
   const body = (await r.json().catch(() => ({}))) as Refusal;
@@ -117,7 +121,7 @@ async function post(i: Item): Promise<Response | undefined> {
     return await fetch("/api/v1/transactions", {
       method: "POST",
       credentials: "same-origin",
-      // The server refuses it with 409 if somebody else has signed in here since.
+      // The server refuses this with 409 if someone else has signed in meanwhile.
       headers: { "Content-Type": "application/json", "Idempotency-Key": i.id, "Coffer-Member": i.user },
       body: JSON.stringify({ ...i.body, reference: i.id }),
     });
@@ -128,7 +132,7 @@ async function post(i: Item): Promise<Response | undefined> {
 
 async function sendAll(): Promise<Sent> {
   const done = new Map<string, string>();
-  if (!(await everybodys()).some((i) => !i.fault)) return { done }; // the server need not be asked who is signed in
+  if (!(await everybodys()).some((i) => !i.fault)) return { done }; // saves the request for the session
   const user = await whoIs();
   if (!user) return { done, waits: user === null ? "signed-out" : "offline" };
   for (const i of await waiting(user)) {
@@ -149,17 +153,20 @@ async function sendAll(): Promise<Sent> {
   return { done, user };
 }
 
-/** Sends what waits. One tab of a browser does it at a time. */
+/** Sends the waiting items. Only one tab of a browser sends at a time. */
 export const send = (): Promise<Sent> =>
   navigator.locks ? navigator.locks.request("coffer-queue", sendAll) : sendAll();
 
 type Policy = { createScriptURL(s: string): string };
 type Policies = { createPolicy(n: string, r: object): Policy };
 
-/** It is kept because the browser throws if a policy of the same name is made twice. */
+/** Stored, because the browser throws if a policy of the same name is created twice. */
 let policy: Policy | undefined;
 
-/** Lets the browser keep the app's files. The policy of the page allows this one script and no other. */
+/**
+ * Installs the service worker, which stores the app's files in the browser. The page's policy allows no other script
+ * URL.
+ */
 export async function install() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   const path = "/sw.js";
@@ -170,15 +177,15 @@ export async function install() {
   };
   if (types) policy ??= types.createPolicy("coffer", { createScriptURL });
   const url = policy?.createScriptURL(path) ?? path;
-  await navigator.serviceWorker.register(url).catch(() => {}); // without it, everything works while there is a network
+  await navigator.serviceWorker.register(url).catch(() => {}); // without it, the app works only with a network
 }
 
 const soon = 2000;
 const late = 60_000;
 
 /**
- * Sends what waits now, when the network is back, when somebody looks at the page, and again if that fails. Returns the
- * function that stops it.
+ * Sends waiting items now, when the network returns, when the page becomes visible, and again after a failure. Returns
+ * the function that stops this.
  */
 export function whenever(onSent: (s: Sent) => void): () => void {
   const end = new AbortController();
@@ -191,8 +198,8 @@ export function whenever(onSent: (s: Sent) => void): () => void {
     if (signal.aborted) return;
     onSent(s);
     pause = s.done.size || !s.waits ? soon : Math.min(pause * 2, late);
-    clearTimeout(timer); // of another run that has ended in the meantime
-    // Another tab may have put something down, so it looks now and then in any case.
+    clearTimeout(timer); // another run may have set a timer meanwhile
+    // Another tab may have added items, so this repeats even if nothing waits.
     timer = setTimeout(() => void go(), s.waits && document.visibilityState === "visible" ? pause : late);
   };
   addEventListener("online", () => void go(), { signal });

@@ -5,7 +5,9 @@ import { abs, type Cents, cents } from "#/lib/money";
 
 type FindingKind = Finding["kind"];
 
-/** The kinds of alerts, the most important first: the title of their card, and some of them. */
+/**
+ * The kinds of alerts, the most important first, each with the title of its card and the words for a number of them.
+ */
 const kinds: Record<FindingKind, { title: MessageDescriptor; some: (n: number) => string }> = {
   duplicate: {
     title: msg`Duplicate charges`,
@@ -26,7 +28,7 @@ const kinds: Record<FindingKind, { title: MessageDescriptor; some: (n: number) =
 
 const known = (kind: string) => (Object.hasOwn(kinds, kind) ? kinds[kind as FindingKind] : undefined);
 
-/** Each of the kinds once, in our order. A server can be newer than this page: its other kinds come last. */
+/** Removes duplicates and sorts kinds by importance. Kinds that only a newer server knows come last. */
 export function inOrder(some: readonly string[]): string[] {
   return [...Object.keys(kinds).filter((k) => some.includes(k)), ...new Set(some.filter((k) => !known(k)))];
 }
@@ -39,7 +41,7 @@ export function kindTitle(kind: string): string {
 export const countOf = (kind: string, n: number): string =>
   known(kind)?.some(n) ?? plural(n, { one: "# other alert", other: "# other alerts" });
 
-/** Why there is an alert, in words. A reason that this page does not know is left out. */
+/** The reason for an alert, in words. Reasons that this page does not know are left out. */
 export function why(f: Finding, say: (n: Cents) => string): string {
   const usual = f.usual === null ? "" : say(abs(cents(f.usual)));
   const reasons: Record<Finding["reason"], () => string> = {

@@ -1,6 +1,6 @@
 import type { Author } from "#/ui/AuthorBadge";
 
-/** The author of a category, from the source that the server names. */
+/** The author of a category, made from the source that the server reports. */
 export function authorOf(source: string | null | undefined, name?: string | null): Author | null {
   switch (source) {
     case "rule":
@@ -16,7 +16,7 @@ export function authorOf(source: string | null | undefined, name?: string | null
   }
 }
 
-/** The author of a change, by who made it and why. */
+/** The author of a change, made from its actor and its cause. */
 export function authorOfChange(c: { actor_type: string; actor_name: string; cause?: string | null }): Author {
   if (c.actor_type === "user") return { kind: "person", name: c.actor_name };
   if (c.actor_type === "agent") return { kind: "agent", name: c.actor_name };

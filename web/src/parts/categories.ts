@@ -5,11 +5,11 @@ import { bySlug, categories } from "#/api/categories";
 import { type Look, lookOf } from "#/lib/tones";
 import type { Choice } from "#/ui/Picker";
 
-/** A category with the one that it is below: "Food & Drink: Groceries". */
+/** The name of a category after that of the category above it: "Food & Drink: Groceries". */
 export const within = (parent: string | null | undefined, category: string) =>
   parent ? t`${{ parent }}: ${category}` : category;
 
-/** The categories as screens need them: to pick from, and to look up. */
+/** The categories for screens: a list to pick from, and functions to look one up. */
 export function useCategories() {
   const { data } = useQuery(categories);
   return useMemo(() => {

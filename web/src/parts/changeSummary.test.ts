@@ -42,6 +42,19 @@ it("says what a change did, from its data", () => {
   );
 });
 
+it("says what was decided about linked accounts, and which", () => {
+  const subject = { kind: "account_link", id: "0", name: "Checking ↔ Joint" };
+  expect(by({ action: "linked", subject })).toBe("Robin linked the accounts “Checking ↔ Joint”");
+  expect(by({ action: "linked", subject: { kind: "account_link" }, count: 3 })).toBe("Robin confirmed 3 account links");
+  expect(by({ action: "link_rejected", subject })).toBe("Robin rejected the account link “Checking ↔ Joint”");
+  expect(by({ action: "pair_rejected", subject })).toBe(
+    "Robin rejected a match of the account link “Checking ↔ Joint”",
+  );
+  expect(by({ action: "reverted", of_action: "pair_confirmed", subject })).toBe(
+    "Robin undid: confirmed a match of the account link “Checking ↔ Joint”",
+  );
+});
+
 it("names what the banks do, and coffer", () => {
   const synced = { action: "synced", cause: "sync", actor_type: "system", with: { connection: ref("Nordbank") } };
   expect(by(synced)).toBe("Synced “Nordbank”");

@@ -7,7 +7,10 @@ type Done = Pick<Change, "action" | "of_action" | "subject" | "count" | "with" |
 /** The fields that describe a change. */
 export type Summarized = Done & Pick<Change, "actor_type" | "actor_id" | "actor_name" | "cause">;
 
-/** Describes a change in one sentence, from its data. Names are quoted and never read. */
+/**
+ * Describes a change in one sentence, made from its data. Names only appear in quotation marks and are never
+ * interpreted.
+ */
 export function changeSummary(c: Summarized): string {
   const did = done(c);
   if (c.actor_type === "system" && c.cause === "sync") return did.charAt(0).toUpperCase() + did.slice(1);
@@ -17,7 +20,7 @@ export function changeSummary(c: Summarized): string {
 
 const quoted = (name: string) => t`“${name}”`;
 
-/** The name of what a change was done with, quoted; a word for it if it is gone. */
+/** The quoted name of a record that a change was about, or a general word if the record no longer exists. */
 const named = (ref: { name: string | null } | undefined, gone: string) => (ref?.name ? quoted(ref.name) : gone);
 
 function some(c: Done): string {
@@ -126,7 +129,7 @@ const phrases: Record<Change["action"], (c: Done) => string> = {
       ? t`merged ${{ thing: thing(c) }} into ${{ into: quoted(c.with.into.name) }}`
       : t`merged ${{ thing: thing(c) }} into another`,
   imported: (c) => {
-    const all = thing({ ...c, payee: null }); // a file is known by its account, not by what is in it
+    const all = thing({ ...c, payee: null }); // a file is called after its account, not after one row's payee
     return c.with.account?.name
       ? t`imported ${{ thing: all }} into ${{ account: quoted(c.with.account.name) }}`
       : t`imported ${{ thing: all }}`;
@@ -140,9 +143,16 @@ const phrases: Record<Change["action"], (c: Done) => string> = {
     c.with.rule?.name
       ? t`applied the rule “${{ name: c.with.rule.name }}” to ${{ some: some(c) }}`
       : t`applied rules to ${{ some: some(c) }}`,
-  linked: (c) => (c.subject?.kind === "account_link" ? t`linked two accounts` : t`matched ${{ some: some(c) }}`),
+  linked: (c) => {
+    if (c.subject?.kind !== "account_link") return t`matched ${{ some: some(c) }}`;
+    if (c.subject.name) return t`linked the accounts ${{ accounts: quoted(c.subject.name) }}`;
+    return c.count > 1 ? t`confirmed ${{ thing: thing(c) }}` : t`linked two accounts`;
+  },
+  link_rejected: (c) => t`rejected ${{ thing: thing(c) }}`,
+  pair_confirmed: (c) => t`confirmed a match of ${{ thing: thing(c) }}`,
+  pair_rejected: (c) => t`rejected a match of ${{ thing: thing(c) }}`,
   link_decided: (c) =>
-    c.subject?.kind === "account_link" ? t`decided about ${{ thing: thing(c) }}` : t`unmatched ${{ some: some(c) }}`,
+    c.subject?.kind === "account_link" ? t`edited ${{ thing: thing(c) }}` : t`unmatched ${{ some: some(c) }}`,
   balance_set: (c) => t`changed a balance of ${{ thing: thing(c) }}`,
   dismissed: (c) => t`dismissed ${{ thing: thing(c) }}`,
   reverted: (c) => t`undid: ${{ change: again(c) }}`,
@@ -152,5 +162,5 @@ const phrases: Record<Change["action"], (c: Done) => string> = {
 
 const done = (c: Done): string => (phrases[c.action] ?? phrases.mixed)(c);
 
-/** The action that a revert undoes or does again. */
+/** The words for the action that a revert undid or redid. */
 const again = (c: Done): string => phrases[c.of_action ?? "mixed"](c);

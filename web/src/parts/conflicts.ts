@@ -3,12 +3,12 @@ import type { QueryClient } from "@tanstack/react-query";
 import { history, payee, type Row, transaction } from "#/api/transactions";
 import { toasts } from "#/ui/toasts";
 
-/** The categories that this screen set, by transaction, to say so if somebody else changes them. */
+/** The categories that this screen set, by transaction. If someone else changes one, the person gets a message. */
 export const recentEdits = new Map<string, string | null>();
 
 type Filed = Pick<Row, "id" | "category" | "category_display_name">;
 
-/** The last person or agent that categorized a payment. */
+/** The name of the person, agent or rule that last categorized a transaction. */
 async function lastCategorizer(client: QueryClient, id: string): Promise<string> {
   const { annotations } = await client.fetchQuery({ ...history(id), staleTime: 0 });
   const last = annotations.filter((a) => a.kind === "category").at(-1);
@@ -19,7 +19,10 @@ async function lastCategorizer(client: QueryClient, id: string): Promise<string>
 const choice = (now: Filed) =>
   now.category_display_name ? t`It’s now ${{ category: now.category_display_name }}.` : t`It’s now uncategorized.`;
 
-/** Whether somebody changed one of these since the screen showed them. If so it says who, and what they chose. */
+/**
+ * Whether someone changed one of these categories after the screen showed it. If so, a message says who, and the new
+ * category.
+ */
 export async function hasConflict(client: QueryClient, shown: ReadonlyMap<string, string | null>, again: () => void) {
   for (const [id, category] of shown) {
     const now = await client.fetchQuery({ ...transaction(id), staleTime: 0 });
@@ -38,7 +41,7 @@ export async function hasConflict(client: QueryClient, shown: ReadonlyMap<string
   return false;
 }
 
-/** Says so if somebody has changed what this screen had set. */
+/** Shows a message if someone else has replaced a category that this screen had set. */
 export async function warnOfLostEdits(client: QueryClient) {
   const rows = client
     .getQueriesData<Row[]>({ queryKey: ["transactions", "rows"] })

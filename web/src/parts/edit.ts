@@ -13,17 +13,19 @@ export { sentence };
 
 type Edit = {
   operations: Operation[];
-  /** The text of the toast once it is done. */
+  /** The text of the toast after success. */
   text: string;
-  /** How a row will look, painted before the server responds. */
+  /** How a row will look; the list shows this before the server responds. */
   paint?: (r: Row) => Row;
-  /** The category that the screen showed, by transaction; if another has changed it since, nothing is written. */
+  /**
+   * The categories that the screen showed, by transaction. If someone else has changed one since, nothing is written.
+   */
   shown?: ReadonlyMap<string, string | null>;
 };
 
 const isRows = (v: unknown): v is Row[] => Array.isArray(v);
 
-/** The one way to change transactions: seen at once, and undone by the change that it returns. */
+/** Changes single transactions. The list shows the result at once, and the toast can undo it. */
 export function useEdit() {
   const client = useQueryClient();
   const mutation = useMutation({
@@ -66,13 +68,13 @@ export function useEdit() {
   return mutation;
 }
 
-/** Changes all that match, or all of a selection, as one change. */
+/** Changes all transactions that match a filter, or all selected ones, as one change. */
 export function useBulk() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ body }: { body: BulkBody; text: string }) => bulk(body),
     onError: (e) => {
-      // Another number matches than was shown: the caller looks again.
+      // A conflict means that the number of matching transactions has changed. The caller then asks the person again.
       if (!(e instanceof ApiError && e.code === "CONFLICT")) showError(e);
     },
     onSuccess: (r, { text }) => {
@@ -119,7 +121,7 @@ function done(client: QueryClient, d: { text: string; note?: string; ids: string
   });
 }
 
-/** Asks again for what an edit may have touched. */
+/** Requests the data again that an edit may have changed. */
 export const settle = (client: QueryClient) =>
   Promise.all(
     [
@@ -142,8 +144,8 @@ export const settle = (client: QueryClient) =>
   );
 
 /**
- * Undoes changes, newest first, and says what stayed. Undoing a revert is a redo. It reports whether it was done, for
- * those who say so themselves.
+ * Undoes changes, newest first, and shows how many fields were not undone. Undoing a revert is a redo. Returns whether
+ * it succeeded, for callers that show a message of their own.
  */
 export async function undo(
   client: QueryClient,
@@ -171,7 +173,7 @@ export async function undo(
       undo: backs.length ? () => void undo(client, backs, t`Redone`) : undefined,
       of: backs,
     });
-    await then?.(); // leaves a screen whose subject is gone before it is asked for again
+    await then?.(); // leaves a screen whose record is removed, before its data is requested again
   } catch (e) {
     all = false;
     showError(e);
@@ -180,7 +182,7 @@ export async function undo(
   return all;
 }
 
-/** The keys that undo one's own last change, and do it again. */
+/** The keys that undo and redo the member's own last change. */
 export function useUndoKeys() {
   const client = useQueryClient();
   return {
@@ -199,17 +201,17 @@ export function useUndoKeys() {
   };
 }
 
-/** Whether the answer to a call was lost, so that nobody here knows what became of it. */
+/** Whether the response to a call was lost. Then the write may have been made or not. */
 const lost = (e: unknown) => (e instanceof ApiError ? e.code === "UNKNOWN" && e.status >= 502 : e instanceof TypeError);
 
-/** Why a write failed. "Nothing was changed" is not said of one whose answer was lost: it may have been done. */
+/** Why a write failed. If the response was lost, the text does not claim that nothing was changed. */
 export function failure(e: unknown): string {
   if (!lost(e) && e instanceof ApiError) return refusal(e);
   if (!lost(e) && e instanceof Error && e.message) return sentence(e.message);
   return t`Can’t reach the server. Your change may not have been saved. Check before you try again.`;
 }
 
-/** Shows why a write failed, and the id under which the server's log has more. */
+/** Shows why a write failed, with the request id by which to find it in the server's log. */
 export function showError(e: unknown) {
   const note = e instanceof ApiError && e.request ? t`Request ID ${{ id: e.request }}` : undefined;
   toasts.say({ bad: true, text: failure(e), note });

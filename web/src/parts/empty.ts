@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { monthName, monthOf, monthWord } from "#/lib/dates";
 
-/** The days of the first and the newest transaction: null before there is one, undefined until that is known. */
+/** The days of the first and the newest transaction: null if there are no transactions, undefined while they load. */
 export type Books = { first: string | null | undefined; last: string | null | undefined };
 
 export type Nothing = {
@@ -9,11 +9,11 @@ export type Nothing = {
   words: string;
   /** The nearest month that has something to show. */
   month?: string;
-  /** Nothing was ever brought in. */
+  /** Whether the household has no transactions at all. */
   empty?: true;
 };
 
-/** The text for days in which no money came in or went out, and the month to look at instead. */
+/** The text for a period without money in or out, and the month to look at instead. */
 export function nothingIn(days: { from: string; to: string; name: string }, books: Books): Nothing {
   const { first, last } = books;
   const period = days.name;
@@ -42,8 +42,8 @@ export function nothingIn(days: { from: string; to: string; name: string }, book
 }
 
 /**
- * Whether days that begin then are known: the first transaction is at most a week later, because not every day has one.
- * If it is later still, a comparison with them says nothing.
+ * Whether the data covers a period that begins on a day. The first transaction may come up to six days later, because
+ * not every day has one. If it comes later than that, a comparison with this period would mislead.
  */
 export const reaches = (books: Books, begin: string | undefined): boolean =>
   !!books.first && begin !== undefined && Date.parse(books.first) - Date.parse(begin) <= 6 * 86_400_000;

@@ -12,7 +12,7 @@ const fields: Record<string, MessageDescriptor> = {
   refund_of: msg`Refund of`,
 };
 
-/** The name of a field on screens. */
+/** The name of a field as screens show it. */
 export function fieldOf(field: string): string {
   const name = fields[field.split(":")[0] ?? ""];
   return name ? i18n._(name) : field.replaceAll("_", " ");
@@ -27,13 +27,13 @@ const reasons: Record<Skipped["reason"], MessageDescriptor> = {
   together: msg`part of a merge or deletion that can only be undone as a whole; undo later changes first`,
 };
 
-/** Why a field does not change. */
+/** The reason why a field does not change. */
 export const reasonOf = (reason: Skipped["reason"]): string => {
   const why: MessageDescriptor | undefined = reasons[reason];
   return why ? i18n._(why) : reason;
 };
 
-/** Counts transactions, or fields if there are none: "Changes to 12 transactions will be undone." */
+/** Says how many transactions or, if none, how many fields an undo changes: "Changes to 2 fields will be undone." */
 export function goesBack(transactions: number, fields: number): string {
   if (!fields) return t`There’s nothing left to undo.`;
   return transactions

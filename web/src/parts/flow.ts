@@ -14,7 +14,7 @@ const names: Partial<Record<CashflowNode["kind"], MessageDescriptor>> = {
 };
 const sideOf = { income: "in", drawn: "in", account: "mid", category: "out", saved: "out" } as const;
 
-/** The name of a node on screens. */
+/** The name of a node as screens show it. */
 export function nodeName(n: CashflowNode): string {
   const name = names[n.kind];
   if (name) return i18n._(name);
@@ -22,8 +22,9 @@ export function nodeName(n: CashflowNode): string {
 }
 
 /**
- * The flow of one currency as it is drawn. Income is shown by what it is, such as a salary, because
- * all of it is one category; this needs parts that all flow the same way, and one place in the middle.
+ * The flow of one currency, ready to draw. All income is one category, so it is split by kind,
+ * such as salary, if all kinds are positive and the middle of the chart is a single place, not
+ * several accounts.
  */
 export function flowOf(c: CashflowCurrency, tone: (slug: string) => Tone): Flow {
   const spots: Spot[] = [];
@@ -41,13 +42,13 @@ export function flowOf(c: CashflowCurrency, tone: (slug: string) => Tone): Flow 
       continue;
     }
     const only = split ? n.parts?.[0]?.name : undefined;
-    const colour = side === "out" && n.kind !== "saved" ? tone(n.category ?? "") : n.kind === "drawn" ? 0 : undefined;
+    const color = side === "out" && n.kind !== "saved" ? tone(n.category ?? "") : n.kind === "drawn" ? 0 : undefined;
     spots.push({
       id: n.id,
       name: only ?? nodeName(n),
       amount: cents(n.amount),
       side,
-      ...(colour !== undefined && { tone: colour }),
+      ...(color !== undefined && { tone: color }),
     });
   }
   const ribbons = c.links.flatMap((l) => {
@@ -58,7 +59,7 @@ export function flowOf(c: CashflowCurrency, tone: (slug: string) => Tone): Flow 
   return { spots, ribbons };
 }
 
-/** The sum of a flow’s left side, whether some of it is from savings, and the refunds deducted from spending. */
+/** The sum of the left side of a flow, whether some of it is from savings, and the refunds deducted from spending. */
 export function middleOf(flow: Flow, moneyIn: bigint) {
   let [all, saved] = [0n, 0n];
   for (const s of flow.spots) {
@@ -70,14 +71,14 @@ export function middleOf(flow: Flow, moneyIn: bigint) {
   return { all, saved: saved > 0n, refunds: refunds > 0n ? refunds : 0n };
 }
 
-/** The label of the middle, which is what flows through it. */
+/** The label of the middle: the amount that flows through it. */
 export const middleWord = (m: { saved: boolean }, amount: string) =>
   m.saved ? t`Money in and from savings ${amount}` : t`Money in ${amount}`;
 
-/** Why the label is less than the money that came in. */
+/** The reason why the label is less than the money that came in. */
 export const refundsWord = (amount: string) => t`Refunds of ${amount} are deducted from spending.`;
 
-/** The filter that shows a node's transactions; none for a node that is only a difference. */
+/** The search for a node's transactions; undefined for a node that is only a difference, such as savings. */
 export function searchOf(id: string, accounts: ReadonlyMap<string, string>): TransactionsSearch | undefined {
   const [node, part] = id.split("/");
   if (part) return { category: part };
@@ -91,7 +92,7 @@ export function searchOf(id: string, accounts: ReadonlyMap<string, string>): Tra
   return at[1] ? { category: at[1] } : undefined;
 }
 
-/** Opens the transactions of a place in the diagram, within some days. */
+/** Returns a function that links a place in the chart to its transactions of the given days. */
 export function useWay(days: { from: string; to: string }, accounts: ReadonlyMap<string, string> = new Map()) {
   const go = useNavigate();
   const router = useRouter();

@@ -4,10 +4,10 @@ import { beat, pulse } from "#/api/pulse";
 import { warnOfLostEdits } from "./conflicts";
 import { undoStack } from "./undoStack";
 
-const idleAfter = 3_600_000; // milliseconds without keyboard or touch, after which nobody seems to look
+const idleAfter = 3_600_000; // milliseconds without input after which the tab counts as unused
 
 /**
- * Keeps every screen up to date: changes by others are loaded again, and a person whose change was overwritten sees a
+ * Keeps every screen up to date. Changes by others are loaded, and a person whose change was overwritten sees a
  * message.
  */
 export function useLiveUpdates() {
@@ -15,7 +15,7 @@ export function useLiveUpdates() {
   const touched = useRef(Date.now());
   const { data } = useQuery({
     ...pulse,
-    // A tab that nobody uses must not keep its session alive for ever.
+    // Polling keeps the session alive, so it stops in an unused tab.
     refetchInterval: () => (Date.now() - touched.current < idleAfter ? beat : false),
   });
   const before = useRef<typeof data>(undefined);

@@ -1,7 +1,10 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 
-/** What refusals mean, by their codes. The service's own words are English and more exact, so they follow. */
+/**
+ * The meanings of errors, by code. The server's own text is English but more exact, so screens show it after the
+ * meaning.
+ */
 export const meanings: Record<string, MessageDescriptor> = {
   VALIDATION_ERROR: msg`Check what you entered.`,
   INVALID_REFERENCE: msg`Check what you entered.`,

@@ -4,7 +4,7 @@ import { namePayees, type Similar } from "#/api/payees";
 import { undoStack } from "./undoStack";
 import { useAction } from "./useAction";
 
-/** What shows the names of payees, and so changes with one. */
+/** The kinds of cached data that contain names of payees. */
 export const touches = [
   "payees",
   "counterparties",
@@ -18,7 +18,7 @@ export const touches = [
   "accounts",
 ];
 
-/** Gives payees one name, with Undo. */
+/** Gives payees one name; the toast can undo it. */
 export const useNaming = (merges: boolean) =>
   useAction({
     act: async (body: Parameters<typeof namePayees>[0]) => {
@@ -49,7 +49,10 @@ const read = (): string[] => {
   }
 };
 
-/** The sets of payees that nobody has said are different, and a way to say so. This browser keeps it. */
+/**
+ * The sets of similar payees that nobody has marked as different, and a function to mark one. This browser stores the
+ * marks.
+ */
 export function useApart(sets: readonly (readonly Similar[])[]) {
   const [apart, setApart] = useState(read);
   return {

@@ -3,7 +3,7 @@ import type { Run } from "#/api/workflows";
 
 export const changes = (n: number) => plural(n, { one: "# change", other: "# changes" });
 
-/** What proposed changes would do, in words. */
+/** The effect of a plan's proposed changes, in words. */
 export function planned(p: Run["plan"]): string {
   const would = [];
   if (p.transactions) {

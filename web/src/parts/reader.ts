@@ -4,8 +4,8 @@ import { session } from "#/api/session";
 import { adopt, readerOf } from "#/lib/reader";
 
 /**
- * Loads the member's language and region, once per tab. If this browser has shown something else, such as after the
- * first sign-in here, the page reloads.
+ * Loads the member's language and region, once for each tab. If the page was drawn with others, for example after the
+ * first sign-in in this browser, it reloads.
  */
 export async function followReader(client: QueryClient) {
   const member = (await client.fetchQuery(session)).user?.id;

@@ -34,13 +34,13 @@ export const reauth = {
   },
 };
 
-/** Waits until somebody has signed in again; fails with `because` if they prefer not to. */
+/** Waits until the person has signed in again. Rejects with `because` if they cancel. */
 export const askForReauth = (because: unknown) => new Promise<void>((retry, giveUp) => set({ retry, giveUp, because }));
 
-/** The error if nobody signs in again. */
+/** The error if the person does not sign in again. */
 export const reauthRequired = () => new ApiError(403, "PROOF_REQUIRED", t`sign in again to do this`);
 
-/** Does something; if it needs a fresh sign-in, asks for one and does it once more. */
+/** Runs an action. If the action needs a fresh sign-in, asks for one and runs it again. */
 export async function withReauth<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -5,7 +5,7 @@ import { number } from "#/lib/words";
 type Record = Schemas["AgentRecord"];
 
 /**
- * The outcome of someone's decisions, in counts and not as a percentage: how many people kept and how many they
+ * The outcome of someone's decisions, as counts and not as a percentage: how many people kept, and how many they
  * corrected.
  */
 export function recordOf(r: Record | undefined): string | null {
@@ -24,5 +24,5 @@ export function recordOf(r: Record | undefined): string | null {
   return parts.filter(Boolean).join(", ");
 }
 
-/** The basis of a track record. */
+/** The decisions that a track record counts. */
 export const recordHint = () => t`Last 90 days, up to 200 decisions`;

@@ -24,6 +24,9 @@ it("replaces what is for programs", () => {
   expect(refusal({ code: "PRECONDITION_FAILED", message: "repeat your change with its new ETag" })).toMatch(
     /^Someone changed this/,
   );
+  expect(refusal({ code: "NOT_FOUND", message: "transaction not found; GET /api/v1/transactions lists them" })).toBe(
+    "Transaction not found.",
+  );
 });
 
 it("falls back to the service's words", () => {

@@ -7,13 +7,13 @@ import { Card, Empty } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Page } from "#/ui/Page";
 
-/** The rights of the signed-in person; none until they are known. */
+/** The rights of the signed-in person. All are false while they load. */
 export function useCan(): { write: boolean; admin: boolean; known: boolean } {
   const can = useQuery(session).data?.can;
   return { write: can?.write === true, admin: can?.admin === true, known: can !== undefined };
 }
 
-/** Explains to members without the right to change things here why they can't. */
+/** Explains to members why they can't make changes on this screen. */
 export function LookOnly({ admin }: { admin?: boolean }) {
   const can = useCan();
   if (!can.known || can.admin || (can.write && !admin)) return null;
@@ -26,7 +26,7 @@ export function LookOnly({ admin }: { admin?: boolean }) {
   );
 }
 
-/** A screen for admins only; others see a message, and nothing is requested from the server. */
+/** A screen for admins only. Others see a message, and the screen requests nothing from the server. */
 export function ForAdmins({ children }: { children: ReactNode }) {
   const can = useCan();
   if (!can.known) return null;

@@ -7,7 +7,7 @@ export type Tab = {
   to: Exclude<NonNullable<LinkProps["to"]>, `${string}$${string}`>;
   name: MessageDescriptor;
   for?: "admins";
-  /** How much waits there. */
+  /** How many things to do the tab's screen has. */
   waits?: (o: Overview) => number;
 };
 

@@ -8,17 +8,17 @@ import { undoStack } from "./undoStack";
 
 type Action<V, R> = {
   act: (v: V) => Promise<R>;
-  /** The nouns whose data may have changed. */
+  /** The kinds of cached data that the action may change, each by the first part of its query keys. */
   touches: readonly string[];
-  /** The text of the toast. */
+  /** The text of the toast after success. */
   text?: string | ((r: R, v: V) => string);
-  /** The change that would undo it. */
+  /** The id of the change, so that the toast can undo it. */
   change?: (r: R) => string | null | undefined;
-  /** Whether the server wants a fresh sign-in for it (x-proof in its document), so that one is asked for first. */
+  /** Whether the server requires a fresh sign-in (x-proof in its OpenAPI document). The app then asks for it first. */
   reauth?: boolean;
-  /** The form says what is wrong, so that no toast needs to. */
+  /** Whether the form shows the error itself, so that no toast is needed. */
   quiet?: boolean;
-  /** The id of what is gone afterwards; see useLeaving. */
+  /** The id of the record that the action removes; see useLeaving. */
   leaves?: string;
 };
 
@@ -27,19 +27,22 @@ const leaving = (id: string | undefined) => ["leaving", id];
 /** Whether a record is being removed. Its page then makes no more requests about it, because they would fail. */
 export const useLeaving = (id: string | undefined) => useIsMutating({ mutationKey: leaving(id) }) > 0;
 
-/** Whether somebody was asked to sign in again and preferred not to. */
+/** Whether the person was asked to sign in again and canceled. */
 const declined = (e: unknown) => e instanceof ApiError && e.wantsReauth;
 
-/** How long a fresh sign-in must still count, so that it does not run out on the way. */
+/** For how many milliseconds a fresh sign-in must still be valid, so that it does not expire on the way. */
 const margin = 5000;
 
-/** Asks for a fresh sign-in now if the server would, because a refused call is an error in the browser's log. */
+/**
+ * Asks for a fresh sign-in if the server would require one. Waiting for the server's refusal would log an error in the
+ * browser's console.
+ */
 async function ensureReauth() {
   const until = (await sessionNow()).session?.proved_until;
   if (!until || Date.parse(until) < Date.now() + margin) await askForReauth(reauthRequired());
 }
 
-/** Something that is done to the household and not to its payments; asks for a fresh sign-in where it must. */
+/** An action on anything but transactions. It asks for a fresh sign-in if the server requires one. */
 export function useAction<V = void, R = unknown>({ act, touches, text, change, reauth, quiet, leaves }: Action<V, R>) {
   const client = useQueryClient();
   return useMutation<R, Error, V>({

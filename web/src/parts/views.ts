@@ -1,7 +1,7 @@
 import type { View } from "#/api/views";
 import { readTransactions, type TransactionsSearch } from "#/lib/address";
 
-/** Filters that have a word of their own in the address. */
+/** The filters of the API that have one value, each with its name in the address. */
 const words: Record<string, keyof TransactionsSearch> = {
   search: "search",
   category_source: "filed",
@@ -24,15 +24,18 @@ const words: Record<string, keyof TransactionsSearch> = {
   end_date: "to",
 };
 
-/** Filters that the API takes several of, and the address too. */
+/** The filters that can have several values, in the API and in the address. */
 const several: Record<string, keyof TransactionsSearch> = { category: "category", account_id: "account" };
 
-/** Several tags in an address mean any of them. */
+/**
+ * The name of tags in the address. Several tags there mean any of them, so a view that requires all of them has no
+ * address.
+ */
 const tagsOf = (name: string, n: number) => (name === (n === 1 ? "tags" : "any_tag") ? "tag" : undefined);
 
 /**
- * The address that shows a view, and the filters that no address can hold: programs may save more than
- * the list of payments knows.
+ * The address that shows a view, and the names of its filters that no address can express. Programs can save filters
+ * that the list of transactions does not have.
  */
 export function addressOf(filters: View["filters"]): { search: TransactionsSearch; left: string[] } {
   const raw: Record<string, unknown> = {};
@@ -49,10 +52,10 @@ export function addressOf(filters: View["filters"]): { search: TransactionsSearc
   }
   const read = readTransactions(raw);
   for (const [word, name] of from) if (read[word as keyof TransactionsSearch] === undefined) left.push(name);
-  // Addresses are compared, so what is not said is not there.
+  // Addresses are compared, so unset filters must be absent.
   const search = Object.fromEntries(Object.entries(read).filter(([, v]) => v !== undefined));
   return { search, left: left.map((name) => name.replaceAll("_", " ")) };
 }
 
-/** Where a view leads. */
+/** The search of the address that opens a view. */
 export const opening = (v: View): TransactionsSearch => ({ ...addressOf(v.filters).search, view: v.short_id });

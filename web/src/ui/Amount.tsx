@@ -6,7 +6,7 @@ import css from "./Amount.module.css";
 
 const dots = "••••";
 
-/** The amount of a payment: money out is plain, money in has a plus and is green. */
+/** The amount of a transaction. Money in has a plus sign and is green. */
 export function Amount({ value, currency, quiet }: { value: Cents; currency: string; quiet?: boolean }) {
   if (amounts.use() === "hidden") return <Hidden />;
   const incoming = value < 0n;
@@ -24,13 +24,13 @@ export function Sum({ value, currency }: { value: Cents; currency: string }) {
   return amounts.use() === "hidden" ? <Hidden /> : <span className={css.amount}>{money(value, currency)}</span>;
 }
 
-/** The cost of a model, in US dollars; null if its price is not known. */
+/** The cost of a model in US dollars; null if the model's price is unknown. */
 export function Cost({ usd }: { usd: number | null }) {
   if (amounts.use() === "hidden") return <Hidden />;
   return usd === null ? <Trans>unknown</Trans> : <span className={css.amount}>{dollars(usd)}</span>;
 }
 
-/** A large figure, whose small change is set smaller. */
+/** A large figure, with smaller decimals. */
 export function Figure(p: { value: Cents; currency: string; size: "large" | "middle" | "small" }) {
   const hidden = amounts.use() === "hidden";
   const [whole, rest] = parts(p.value, p.currency);
@@ -59,7 +59,7 @@ function Hidden() {
   );
 }
 
-/** For words in a chart: the text in place of an amount when amounts are hidden. */
+/** For text in a chart: a function that returns an amount as text, or dots if amounts are hidden. */
 export function useMoney(): (value: Cents, currency: string) => string {
   const hidden = amounts.use() === "hidden";
   return (value, currency) => (hidden ? dots : money(value, currency));

@@ -4,7 +4,7 @@ import type { Cents } from "#/lib/money";
 import { typed, written } from "#/lib/typed";
 import { Field } from "./Field";
 
-/** Writes an amount in a field as it was understood. */
+/** Rewrites the text of a field as the app understood the amount. */
 export const settle = (field: HTMLInputElement) => {
   const n = typed(field.value);
   if (n !== null) field.value = written(n);
@@ -13,11 +13,11 @@ export const settle = (field: HTMLInputElement) => {
 type AmountProps = Omit<ComponentProps<typeof Field>, "defaultValue" | "placeholder"> & {
   amount?: Cents | null;
   example?: Cents;
-  /** Whether the browser says what is wrong with it; without it the form does. */
+  /** Whether the browser checks the amount and shows the error. Otherwise the form must do so. */
   checked?: boolean;
 };
 
-/** A field for an amount. Once one leaves it, it shows how the amount was understood. */
+/** A field for an amount. When the focus leaves it, it shows how the app understood the amount. */
 export const AmountField = ({ amount, example, checked, ...rest }: AmountProps) => (
   <Field
     inputMode="decimal"

@@ -2,7 +2,7 @@ import { i18n } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import css from "./AuthorBadge.module.css";
 
-/** The source of a value. Each has its own shape, so color is not needed to distinguish them. */
+/** The source of a value. Each kind has its own shape, because color alone must not distinguish them. */
 export type Author = { kind: "bank" | "rule" | "agent" | "person"; name?: string };
 
 const labels = {

@@ -8,7 +8,7 @@ type Look = { kind?: "plain" | "filled" | "quiet" | "fault"; icon?: IconName; ke
 const classes = ({ kind = "plain" }: Look, bare: boolean) =>
   [css.button, css[kind], bare ? css.bare : ""].filter(Boolean).join(" ");
 
-/** One filled button a view; its words are a verb with an object or a count. */
+/** A button. A view has at most one filled button. The label is a verb with an object or a count. */
 export function Button({ kind, icon, keyed, children, className, ...rest }: Look & ComponentProps<"button">) {
   return (
     <button type="button" className={`${classes({ kind }, !children)} ${className ?? ""}`} {...rest}>
@@ -19,7 +19,7 @@ export function Button({ kind, icon, keyed, children, className, ...rest }: Look
   );
 }
 
-/** A choice between a few views of the same thing. */
+/** A choice between a few views of the same data. */
 export function Segments<T extends string>(p: {
   label: string;
   value: T;

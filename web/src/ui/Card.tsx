@@ -4,15 +4,15 @@ import css from "./Card.module.css";
 import { Guarded } from "./Guard";
 
 /**
- * A card with a hairline border for one question; `flush` lets rows reach its edges. Its content may fail without the
- * rest.
+ * A card with a thin border, about one question. With `flush`, rows reach its edges. If its content fails to render,
+ * the rest of the screen stays.
  */
 export function Card(p: {
   title?: ReactNode;
   aside?: ReactNode;
   foot?: ReactNode;
   flush?: boolean;
-  /** Something in it needs a person. */
+  /** Whether something in the card needs a person. */
   warn?: boolean;
   children: ReactNode;
 }) {
@@ -50,7 +50,7 @@ export function Empty(p: { title: string; children?: ReactNode; action?: ReactNo
   );
 }
 
-/** Stands in for what is still loading, in its final size. */
+/** A placeholder for content that is still loading, in its final size. */
 export function Skeleton({ rows = 1, tall }: { rows?: number; tall?: boolean }) {
   return (
     <div className={css.skeleton} aria-busy="true">

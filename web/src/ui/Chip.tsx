@@ -6,7 +6,7 @@ import css from "./Chip.module.css";
 import { Icon } from "./Icon";
 import type { IconName } from "./icons";
 
-/** A category with who put it there. Without one it is outlined, because it wants a person. */
+/** A category and who set it. A transaction without a category has an outlined chip, because it needs a person. */
 export function Chip(p: { name: string | null; author?: Author | null; held?: boolean; tone?: Tone; old?: boolean }) {
   if (p.name === null)
     return (
@@ -32,7 +32,7 @@ export function Chip(p: { name: string | null; author?: Author | null; held?: bo
   );
 }
 
-/** A category's picture on a breath of its colour, for the eye that runs down a list. */
+/** A category's picture on a light shade of its color, so that the eye finds categories quickly in a list. */
 export function Tile({ tone, icon, large }: { tone: Tone; icon: IconName; large?: boolean }) {
   return (
     <span className={`${css.tile} ${large ? css.large : ""} c${tone}`}>
@@ -51,7 +51,7 @@ export function Tag({ slug }: { slug: string }) {
   return <span className={css.tag}>{slug}</span>;
 }
 
-/** How fresh something is: a full dot, or a hollow one if it is old or unknown. */
+/** How current something is: a full dot, or a hollow one if it is old or its age is unknown. */
 export function Freshness({ old, children }: { old?: boolean; children?: ReactNode }) {
   return <span className={`${css.freshness} ${old ? css.stale : ""}`}>{children}</span>;
 }

@@ -2,14 +2,17 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import { type ReactNode, useRef } from "react";
 import css from "./Dialog.module.css";
 
-/** A question over the page, and a sheet from below on a phone. Its title is the action. */
+/** A dialog over the page; on a phone, a sheet from below. Its title names the action. */
 export function Dialog(p: {
   open: boolean;
   onClose: () => void;
   title: string;
   hint?: ReactNode;
   wide?: boolean;
-  /** It is read from its top, so that it must not begin at the button below. */
+  /**
+   * Whether people read it from the top. Focus then starts at the dialog, because a focused button at the bottom would
+   * scroll it down.
+   */
   read?: boolean;
   children: ReactNode;
 }) {

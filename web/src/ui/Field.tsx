@@ -31,7 +31,7 @@ export function Field({
   );
 }
 
-/** Where one types what to find. */
+/** A field for search terms. */
 export function Search({ label, keyed, ...rest }: { label: string; keyed?: string } & ComponentProps<"input">) {
   return (
     <label className={css.search}>

@@ -33,7 +33,7 @@ export function Select({
 
 type Options = readonly (readonly [string, string])[];
 
-/** A choice without a visible label, for a place where the text around it explains it. */
+/** A choice without a visible label, for places where the text around it explains it. */
 export function Choose({
   label,
   options,
@@ -58,12 +58,12 @@ export function Choose({
   );
 }
 
-/** A field without a label above it, likewise. */
+/** An input field without a visible label, for places where the text around it explains it. */
 export const Entry = ({ label, ...rest }: { label: string } & ComponentProps<"input">) => (
   <input className={`${field.input} ${css.slim}`} aria-label={label} autoComplete="off" {...rest} />
 );
 
-/** More than one line of words. */
+/** A field for several lines of text. */
 export function Area({ label, hint, ...rest }: Labelled & ComponentProps<"textarea">) {
   const id = useId();
   return (
@@ -75,7 +75,7 @@ export function Area({ label, hint, ...rest }: Labelled & ComponentProps<"textar
   );
 }
 
-/** Something that is so or not. */
+/** A checkbox with its label. */
 export function Check({ label, hint, ...rest }: Labelled & ComponentProps<"input">) {
   return (
     <label className={css.check}>
@@ -88,19 +88,19 @@ export function Check({ label, hint, ...rest }: Labelled & ComponentProps<"input
   );
 }
 
-/** The fields of a form, one below the other or side by side where there is room. */
+/** The fields of a form: one below the other, or side by side if there is room. */
 export const Fields = ({ wide, children }: { wide?: boolean; children: ReactNode }) => (
   <div className={wide ? css.wide : css.fields}>{children}</div>
 );
 
-/** How far something has come; without `of` it only moves. */
+/** A progress bar. Without `of`, it only shows that something goes on. */
 export function Progress({ label, done, of }: { label: string; done: number; of?: number | null }) {
   return (
     <progress className={css.progress} aria-label={label} {...(of ? { value: Math.min(done, of), max: of } : {})} />
   );
 }
 
-/** A strip of words that belongs to what is below it. */
+/** A strip of text about the content below it. */
 export function Note({ mood = "info", children }: { mood?: "info" | "warn" | "bad" | "good"; children: ReactNode }) {
   return (
     <div className={`${css.note} ${css[mood]}`} role={mood === "bad" ? "alert" : "note"}>

@@ -8,8 +8,8 @@ type State = { error: unknown; broken: boolean; of: ReactNode };
 type Props = { children: ReactNode; instead: (error: unknown, again: () => void) => ReactNode };
 
 /**
- * Limits a failure to its own place: the content may fail, and the rest of the screen stays. It tries again by itself
- * as soon as it gets other content.
+ * Catches rendering errors: if the content fails, the rest of the screen stays. It renders again as soon as it gets
+ * other content.
  */
 export class Guard extends Component<Props, State> {
   override state: State = { error: null, broken: false, of: null };
@@ -22,14 +22,14 @@ export class Guard extends Component<Props, State> {
   }
 }
 
-/** The details that a person can send to support: the error, and its place. */
+/** The details that a person can send to support: the error, and the address of the page. */
 export const detailsOf = (error: unknown): string =>
   [
     error instanceof Error ? `${error.name}: ${error.message}` : String(error),
     location.pathname + location.search,
   ].join(" · ");
 
-/** The buttons of a failed part: load the data again and draw it again, or show the details. */
+/** The buttons of a failed part: one loads its data and draws it again, the other copies the details. */
 export function Again(p: { error: unknown; again: () => void; filled?: boolean }) {
   const client = useQueryClient();
   const [busy, set] = useState(false);
@@ -52,7 +52,7 @@ export function Again(p: { error: unknown; again: () => void; filled?: boolean }
   );
 }
 
-/** Stands where a part of a card could not be drawn. */
+/** Replaces a part of a card that failed to render. */
 const broken = (error: unknown, again: () => void) => (
   <div className={css.broken} role="alert">
     <strong>
@@ -67,12 +67,12 @@ const broken = (error: unknown, again: () => void) => (
   </div>
 );
 
-/** Guards what a card shows. */
+/** Guards the content of a card. */
 export const Guarded = ({ children }: { children: ReactNode }) => <Guard instead={broken}>{children}</Guard>;
 
 const card = (error: unknown, again: () => void) => <section className={css.card}>{broken(error, again)}</section>;
 
-/** Guards each of several cards by itself, also those inside a fragment. */
+/** Guards each of several cards separately, including cards inside a fragment. */
 export function each(children: ReactNode): ReactNode {
   return Children.map(children, (c) => {
     if (!isValidElement<{ children?: ReactNode }>(c)) return c;

@@ -1,7 +1,7 @@
 import css from "./Icon.module.css";
 import { type IconName, icons } from "./icons";
 
-/** A picture beside words; it says nothing to those who listen. */
+/** An icon beside text. Screen readers skip it. */
 export function Icon({ name, small }: { name: IconName; small?: boolean }) {
   return (
     <svg className={small ? css.small : css.icon} viewBox="0 0 24 24" aria-hidden="true">

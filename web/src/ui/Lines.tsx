@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import css from "./Lines.module.css";
 
-/** Lines of a flush card, parted by hairlines. */
+/** A list in a flush card, with thin lines between the items. */
 export const Lines = ({ label, children }: { label?: string; children: ReactNode }) => (
   <ul className={css.lines} aria-label={label}>
     {children}
@@ -9,15 +9,15 @@ export const Lines = ({ label, children }: { label?: string; children: ReactNode
 );
 
 /**
- * One thing of a list: a mark, its name, a second line in words, and at the end a figure or what can be
- * done. `open` wraps the name, for example in a link, and the whole line can then be pressed.
+ * An item of a list: a mark, its name, a second line of text, and at the end a figure or buttons. `open` wraps the
+ * name, for example in a link, and makes the whole line clickable.
  */
 export function Item(p: {
   mark?: ReactNode;
   name: ReactNode;
   hint?: ReactNode;
   end?: ReactNode;
-  /** On a phone, what can be done stands below the words. */
+  /** On a phone, puts the buttons below the text. */
   below?: boolean;
   open?: (name: ReactNode) => ReactNode;
   children?: ReactNode;
@@ -37,7 +37,7 @@ export function Item(p: {
   );
 }
 
-/** Details that most readers need not see, behind their name. */
+/** Details that most readers do not need. They open with a click on their name. */
 export const Fold = ({ name, children }: { name: ReactNode; children: ReactNode }) => (
   <details className={css.fold}>
     <summary>{name}</summary>
@@ -45,7 +45,7 @@ export const Fold = ({ name, children }: { name: ReactNode; children: ReactNode 
   </details>
 );
 
-/** A table of figures; the columns named in `num` stand at the right. */
+/** A table of figures. The columns in `num` are aligned to the right. */
 export function Table(p: {
   label: string;
   heads: readonly string[];
@@ -60,7 +60,7 @@ export function Table(p: {
         <thead>
           <tr>
             {p.heads.map((h, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a head is its column
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns never change places
               <th key={i} scope="col" className={side(i)}>
                 {h}
               </th>
@@ -71,7 +71,7 @@ export function Table(p: {
           {p.rows.map((r) => (
             <tr key={r.key}>
               {r.cells.map((c, i) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns never change places
                 <td key={i} className={side(i)}>
                   {c}
                 </td>

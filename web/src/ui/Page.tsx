@@ -2,14 +2,14 @@ import type { ReactNode } from "react";
 import { each } from "./Guard";
 import css from "./Page.module.css";
 
-/** Marks figures of another period until those of this one are here, so nobody reads them as current. */
+/** Marks figures of the previous period while new ones load, so that nobody reads them as current. */
 export const stale = (is: boolean) => (is ? { "aria-busy": true, "data-stale": true } : {});
 
 type Props = { aside?: ReactNode; lead?: ReactNode; stale?: boolean; children: ReactNode };
 
 /**
- * The body of a screen: one column, or a wide one and a narrow one. Where there is no room for both, an
- * `aside` falls below the wide column, and a `lead` stands above it. A lead is also read first.
+ * The body of a screen: one column, or a wide and a narrow one. If there is no room for both, an `aside` moves below
+ * the wide column, and a `lead` moves above it. A screen reader also reads the lead first.
  */
 export function Page({ aside, lead, stale: old = false, children }: Props) {
   return (
@@ -24,7 +24,7 @@ export function Page({ aside, lead, stale: old = false, children }: Props) {
 /** Cards side by side, as many as fit. */
 export const Grid = ({ children }: { children: ReactNode }) => <div className={css.grid}>{each(children)}</div>;
 
-/** Names and what they stand for. */
+/** A list of names, each with its value. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={css.facts}>

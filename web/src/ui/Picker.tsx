@@ -14,7 +14,7 @@ export type PickerAtProps = Common & {
 export type PickerButtonProps = Common & {
   value?: string | undefined;
   onClear?: () => void;
-  /** Something is picked, which another place shows. */
+  /** Whether something is picked that another part of the screen shows. */
   on?: boolean;
   onOpen?: () => void;
   children: ReactNode;
@@ -23,7 +23,7 @@ export type PickerButtonProps = Common & {
 type Boxes = typeof import("./PickerBox");
 let here: Boxes | null = null;
 
-/** Does something once the browser has nothing better to do. */
+/** Runs a function when the browser is idle. */
 function whenIdle(f: () => void): () => void {
   if (!("requestIdleCallback" in window)) {
     const t = setTimeout(f, 1000);
@@ -34,8 +34,8 @@ function whenIdle(f: () => void): () => void {
 }
 
 /**
- * The popups of pickers are a seventh of a screen's script, so they are fetched after the screen is drawn, or when
- * someone opens one. Without an answer nothing opens; the next press asks again.
+ * The popups of pickers are a seventh of a screen's script. So they are loaded after the screen is drawn, or when
+ * someone opens a picker. If loading fails, nothing opens, and the next press tries again.
  */
 function useBoxes(wanted: boolean, onMissing?: () => void): Boxes | null {
   const [boxes, set] = useState(here);
@@ -56,18 +56,18 @@ function useBoxes(wanted: boolean, onMissing?: () => void): Boxes | null {
 }
 
 /**
- * One picker for a whole list, at whichever row asks for it. With `onMake`, what is typed can become a
- * choice of its own.
+ * One picker for a whole list, opened at the row that asks for it. With `onMake`, the typed text can become a new
+ * choice.
  */
 export function PickerAt(p: PickerAtProps) {
   const isOpen = p.anchor !== null;
   const boxes = useBoxes(isOpen);
-  const [used, use] = useState(false); // until somebody asks, there is nothing to draw
+  const [used, use] = useState(false); // nothing is drawn until a row asks for the picker
   if (isOpen && !used) use(true);
   return boxes && used && <boxes.BoxAt {...p} />;
 }
 
-/** A filter that opens a picker, and says what is picked. */
+/** A filter that opens a picker and shows the picked value. */
 export function PickerButton(p: PickerButtonProps) {
   const [early, setEarly] = useState(false);
   const later = useCallback(() => setEarly(false), []);
@@ -92,7 +92,7 @@ export function PickerButton(p: PickerButtonProps) {
   );
 }
 
-/** A filter that opens something else than a picker. */
+/** A filter that opens something other than a picker. */
 export const FilterButton = ({ on, children, ...rest }: { on?: boolean } & ComponentProps<"button">) => (
   <button type="button" className={`${css.filter} ${css.trigger} ${on ? css.on : ""}`} {...rest}>
     <span className="cut">{children}</span>
@@ -100,7 +100,7 @@ export const FilterButton = ({ on, children, ...rest }: { on?: boolean } & Compo
   </button>
 );
 
-/** A filter that is set, with its kind before it. Pressing it takes the filter away. */
+/** A filter that is set, with its kind before it. Pressing it removes the filter. */
 export const FilterChip = (p: { kind?: string; label: string; children: string; onRemove: () => void }) => (
   <button type="button" className={css.chip} aria-label={p.label} title={p.label} onClick={p.onRemove}>
     {p.kind && <span className={css.kind}>{p.kind}</span>} <bdi className="cut">{p.children}</bdi>

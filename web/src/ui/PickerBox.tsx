@@ -32,7 +32,7 @@ function Popup({ label, anchor }: { label: string; anchor?: Element | null }) {
   );
 }
 
-/** The picker of PickerAt. */
+/** The popup of PickerAt. */
 export function BoxAt(p: PickerAtProps) {
   const [typed, type] = useState("");
   const words = typed.trim();
@@ -63,7 +63,7 @@ export function BoxAt(p: PickerAtProps) {
   );
 }
 
-/** The picker of PickerButton; `early`: it was pressed before this was here. */
+/** The picker of PickerButton. `early` means that the button was pressed before this file had loaded. */
 export function BoxButton(p: PickerButtonProps & { early: boolean }) {
   const picked = p.choices.find((c) => c.value === p.value) ?? null;
   const [typed, type] = useState("");

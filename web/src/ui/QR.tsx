@@ -2,7 +2,7 @@ import css from "./QR.module.css";
 
 const quiet = 4;
 
-/** A QR code from its rows of 0 and 1, as the server draws it. */
+/** A QR code, drawn from the server's rows of 0 and 1. */
 export function QR({ rows, label }: { rows: string; label: string }) {
   const lines = rows.split("\n");
   const size = lines.length + 2 * quiet;

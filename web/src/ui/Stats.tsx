@@ -3,7 +3,7 @@ import css from "./Stats.module.css";
 
 type Cell = { name: ReactNode; value: ReactNode; hint?: ReactNode };
 
-/** The figures of a page in one strip; the first is the answer to the page’s question. */
+/** The figures of a page in one strip. The first one is the answer to the page's question. */
 export function Stats({ label, cells }: { label: string; cells: readonly (Cell | false | undefined)[] }) {
   return (
     <dl className={css.stats} aria-label={label}>

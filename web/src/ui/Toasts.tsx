@@ -4,7 +4,7 @@ import { Icon } from "./Icon";
 import css from "./Toasts.module.css";
 import { type Toast, toasts } from "./toasts";
 
-/** How long a toast stays, in milliseconds. A toast that asks for a decision leaves time to read it and to decide. */
+/** For how many milliseconds a toast stays. A toast that asks for a decision stays longer. */
 const life = (t: Toast) => (t.bad && t.undo ? 60_000 : 6000);
 
 export function Toasts() {

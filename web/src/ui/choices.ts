@@ -1,12 +1,12 @@
 import type { Choice } from "./Picker";
 
-/** One or two letters are the beginning of a word; more may stand anywhere. */
+/** Whether a choice matches the typed text: one or two letters must begin a word, longer text may be anywhere. */
 export function fits(c: Choice, query: string): boolean {
   const typed = query.trim().toLowerCase();
   return !typed || !c.value || rank(c, typed) < (typed.length > 2 ? 4 : 3);
 }
 
-/** How well a name matches the typed text, the best first. */
+/** How well a name matches the typed text; 0 is best. */
 function rank(c: Choice, typed: string): number {
   const label = c.label.toLowerCase();
   if (!c.value) return 5; // the entry that creates a choice comes after existing choices
@@ -16,7 +16,7 @@ function rank(c: Choice, typed: string): number {
   return label.includes(typed) ? 3 : 4;
 }
 
-/** The name itself first, then those that begin with the words, then the others; else as they came. */
+/** Puts the best matches first. Choices that match equally well keep their order. */
 export function ranked(choices: Choice[], query: string): Choice[] {
   const typed = query.trim().toLowerCase();
   return typed ? choices.toSorted((a, b) => rank(a, typed) - rank(b, typed)) : choices;

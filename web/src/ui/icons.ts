@@ -1,4 +1,4 @@
-/** Paths on a grid of 24, drawn with a stroke of 1.6. */
+/** SVG paths on a grid of 24, drawn with a stroke of 1.6. */
 export const icons = {
   overview: "M3.5 9.5 12 3l8.5 6.5V20a1 1 0 0 1-1 1h-5v-6h-5v6h-5a1 1 0 0 1-1-1z",
   review: "M4 13.5 6.5 5h11l2.5 8.5V19H4zM4 13.5h4.5c.4 1.7 1.6 2.7 3.5 2.7s3.1-1 3.5-2.7H20",

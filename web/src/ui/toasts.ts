@@ -1,11 +1,14 @@
-/** A message about a finished action, shown once, with a way back. At most three; equal ones are joined. */
+/**
+ * A message about a finished action, shown once, often with a button to undo it. At most three are shown; equal
+ * messages without a button are joined.
+ */
 export type Toast = {
   id: number;
   text: string;
   note?: string;
   bad?: boolean;
   undo?: () => void;
-  /** The label of the button, if it is not Undo. */
+  /** The label of the button, if it is not "Undo". */
   label?: string;
   /** The changes that its button undoes. */
   of?: readonly string[];

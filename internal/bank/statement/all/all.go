@@ -1,5 +1,5 @@
-// Package all is the list of statement formats: one line for each that coffer recognizes. It must
-// not know how they work.
+// Package all lists the statement formats that coffer recognizes. It must not know how a format
+// works.
 package all
 
 import (
@@ -13,7 +13,8 @@ import (
 	"coffer/internal/bank/statement/xlsx"
 )
 
-// Formats are all formats. The first one that recognizes a file has it, and the last one takes any.
+// Formats lists all formats. A file belongs to the first format that recognizes it. The last format
+// accepts any file.
 var Formats = []statement.Format{
 	ofx.Format,
 	camt.Format,

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// The content of a file decides its format, and a format that coffer cannot read says what to do.
+// The content of a file decides its format. For a format that coffer cannot read, the error says
+// what to do.
 func TestFormatByContent(t *testing.T) {
 	t.Parallel()
 	const sgml = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX><SIGNONMSGSRSV1>"
@@ -48,7 +49,7 @@ func TestFormatByContent(t *testing.T) {
 	}
 }
 
-// What stands in the list is complete: it is read, or it says what it is.
+// Every format in the list can be read, or describes what it is.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}

@@ -18,7 +18,7 @@ import (
 	"coffer/internal/platform/racetest"
 )
 
-// bombs are files that are made to be hard, by what they are made of.
+// bombs are files that are designed to take much time or memory, by their method.
 func bombs(t *testing.T, size int) map[string][]byte {
 	t.Helper()
 	repeat := func(begin, unit string) []byte {
@@ -71,7 +71,7 @@ func bombs(t *testing.T, size int) map[string][]byte {
 	return out
 }
 
-// workbook packs a sheet.
+// workbook returns a workbook with one sheet.
 func workbook(t *testing.T, rows string) []byte {
 	t.Helper()
 	return packed(t, map[string]string{
@@ -79,7 +79,7 @@ func workbook(t *testing.T, rows string) []byte {
 	})
 }
 
-// sharing packs a sheet with a row in which each cell is one long text.
+// sharing returns a workbook with a row in which all cells share one long text.
 func sharing(t *testing.T, size int) []byte {
 	t.Helper()
 	return packed(t, map[string]string{
@@ -89,7 +89,7 @@ func sharing(t *testing.T, size int) []byte {
 	})
 }
 
-// entries are a hundred thousand empty files.
+// entries returns a hundred thousand empty files.
 func entries(name string) map[string]string {
 	out := map[string]string{}
 	for i := range 100_000 {
@@ -117,7 +117,7 @@ func packed(t *testing.T, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// processor is the time that the processor has worked for this program: a busy machine adds none.
+// processor returns the CPU time of this program, so other programs do not matter.
 func processor(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -127,7 +127,7 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A file that is made to be hard ends soon, in little memory, with an error for people or a
+// Reading such a file ends soon and uses little memory. The result is an error for people or a
 // preview.
 func TestBombs(t *testing.T) { //nolint:paralleltest // it measures
 	racetest.Sequential(t)

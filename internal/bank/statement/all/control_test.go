@@ -9,7 +9,7 @@ import (
 	"coffer/internal/app/apptest"
 )
 
-// The samples notice the mistakes that readers of statements make most.
+// The samples detect the most frequent mistakes of readers of statements.
 func TestSamplesNoticeMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

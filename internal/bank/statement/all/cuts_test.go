@@ -19,7 +19,7 @@ import (
 // A shelf holds the rows of an account by their keys.
 type shelf struct {
 	rows    map[string]statement.Stored
-	withDay bool // false for the control: ids without the day
+	withDay bool // false for the control: keys without the day
 }
 
 // put imports a file, and returns how many rows were new.
@@ -77,7 +77,7 @@ func (s *shelf) put(t *testing.T, format string, of statements.Statement) (added
 	return added
 }
 
-// lines are the rows without their keys.
+// lines returns the rows without their keys.
 func (s *shelf) lines() []string {
 	var out []string
 	for _, r := range s.rows {
@@ -87,7 +87,7 @@ func (s *shelf) lines() []string {
 	return out
 }
 
-// cut returns the rows from a day to another, both included.
+// cut returns the rows from one day to another, both included.
 func cut(of statements.Statement, from, to time.Time) statements.Statement {
 	opening := of.Opening.Cents()
 	var rows []statements.Row
@@ -108,8 +108,7 @@ func cut(of statements.Statement, from, to time.Time) statements.Statement {
 	return of
 }
 
-// reused gives every row an id that comes again: each month, and for all rows of a day, as some
-// banks do.
+// reused gives the rows ids that repeat, each month and for all rows of a day, as some banks do.
 func reused(of statements.Statement) statements.Statement {
 	of.Rows = slices.Clone(of.Rows)
 	for i, r := range of.Rows {
@@ -124,8 +123,9 @@ func reused(of statements.Statement) statements.Statement {
 	return of
 }
 
-// Overlapping files of whole days, in any order, give the same rows as one file of all days, in every
-// format and with ids that come again. The control is a key without the day, which loses rows.
+// Overlapping files of whole days, in any order, lead to the same rows as one file of all days.
+// That holds for every format, and for ids that repeat. The control is a key without the day, which
+// loses rows.
 func TestCutsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -145,7 +145,7 @@ func TestCutsInAnyOrder(t *testing.T) {
 		format := []string{"ofx1", "ofx2", "camt053", "mt940", "csv"}[n%5]
 		begin := r.IntN(200)
 		truth := cut(of, of.Rows[0].Day.AddDate(0, 0, begin), of.Rows[0].Day.AddDate(0, 0, begin+90))
-		if n%2 == 1 && format != "csv" { // a short CSV does not show that such a column is of ids
+		if n%2 == 1 && format != "csv" { // in a short CSV file, such a column is not recognized as ids
 			truth = reused(truth)
 		}
 		if len(truth.Rows) == 0 {

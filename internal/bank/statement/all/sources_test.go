@@ -17,11 +17,12 @@ import (
 	"coffer/internal/sim/statements"
 )
 
-// feed stands for a bank's feed among the formats. It knows no files, so it only comes first.
+// feed stands for a bank's feed among the formats. It is not a file format, so it can only come
+// first.
 const feed = "feed"
 
-// asSource is what a source says of an account: ids, texts and a few days of its own, without some
-// of its rows.
+// asSource returns an account as another source delivers it: with different ids, texts and a few
+// different days, and without some of its rows.
 func asSource(r *rand.Rand, of statements.Statement, source string) statements.Statement {
 	var rows []statements.Row
 	for i, row := range of.Rows {
@@ -49,7 +50,7 @@ func asSource(r *rand.Rand, of statements.Statement, source string) statements.S
 	return of
 }
 
-// withDecoys adds decoys to an account: rows with the amount and the text of another one of the
+// withDecoys adds decoys to an account: rows with the amount and the text of another row of the
 // same week.
 func withDecoys(r *rand.Rand, of statements.Statement) statements.Statement {
 	rows := slices.Clone(of.Rows)
@@ -67,8 +68,8 @@ func withDecoys(r *rand.Rand, of statements.Statement) statements.Statement {
 	return of
 }
 
-// take imports what a source says, as the import does: likely duplicates are left out unless
-// wanted.
+// take imports the rows of a source like the import job: likely duplicates are left out unless they
+// are wanted.
 func take(t *testing.T, stored []statement.Stored, source string, of statements.Statement, wanted bool) []statement.Stored {
 	t.Helper()
 	if source == feed {
@@ -114,8 +115,8 @@ func take(t *testing.T, stored []statement.Stored, source string, of statements.
 	return stored
 }
 
-// agree returns how many stored rows are one of the truth's, each at most once: of its amount, and
-// at most as many days apart as two sources are.
+// agree returns how many stored rows match a row of the truth, each at most once. They must have
+// the same amount, and days that are at most as far apart as in two sources.
 func agree(truth statements.Statement, stored []statement.Stored) (n int) {
 	left := map[int64][]time.Time{}
 	for _, r := range truth.Rows {
@@ -136,9 +137,9 @@ func agree(truth statements.Statement, stored []statement.Stored) (n int) {
 	return n
 }
 
-// An account that comes through several sources in random order holds the truth's rows, although
-// each source has ids, texts and days of its own and lacks some rows, and although some rows repeat
-// others of the week. The control takes likely duplicates for new.
+// Several sources deliver an account in random order. Each has its own ids, texts and days and
+// lacks some rows, and some rows repeat others of the week. The account finally has the rows of the
+// truth. The control treats likely duplicates as new.
 func TestSourcesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/sim/statements"
 )
 
-// BenchmarkFormats reads one truth in each format: a preview, and the rows of an import.
+// BenchmarkFormats reads the same rows in each format: a preview, and the rows of an import.
 func BenchmarkFormats(b *testing.B) {
 	want := truth(30_000)
 	for _, format := range []string{"csv", "ofx1", "ofx2", "camt053", "mt940", "qif", "xlsx"} {

@@ -13,7 +13,7 @@ import (
 	"coffer/internal/sim/statements"
 )
 
-// truth is a household whose accounts are all in euros, because QIF knows no currency.
+// truth returns a household's accounts in euros, because QIF has no currencies.
 func truth(rows int) (out []statements.Statement) {
 	h := household.New(household.Options{Seed: 7, Transactions: rows, Years: 1, Purposes: true})
 	for _, s := range statements.Of(h) {
@@ -24,8 +24,8 @@ func truth(rows int) (out []statements.Statement) {
 	return out
 }
 
-// One truth comes back from each format: every row with its day, amount, text and id, in its
-// account, and the balances where the format states them.
+// The same rows are read from each format: every row with its day, amount, text and id, in its
+// account, and the balances if the format states them.
 func TestOneTruth(t *testing.T) {
 	t.Parallel()
 	want := truth(2000)

@@ -1,6 +1,6 @@
-// Package camt reads the account statements of ISO 20022: camt.053 of a period, camt.052 of a day
-// that is not over, camt.054 of single movements, in every version and under any prefix. It must
-// not expand or fetch what a file names.
+// Package camt reads the account statements of ISO 20022: camt.053 for a period, camt.052 for the
+// current day, and camt.054 for single entries. It reads every version and any namespace prefix. It
+// must not expand or fetch anything that a file refers to.
 package camt
 
 import (
@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// Format is the three kinds of messages.
+// Format covers the three kinds of messages.
 var Format = statement.Format{Name: "camt", Title: "CAMT", Detect: detect, Inspect: inspect, Read: reading.Read}
 
 var (
@@ -28,8 +28,8 @@ func detect(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("<")) && (messageIs.Match(head) || versionIs.Match(head))
 }
 
-// inspect reads the file once, and again if its balances show that the bank writes reversals in its
-// own way.
+// inspect reads the file once. It reads the file again if its balances show that the bank writes
+// reversals with the opposite sign.
 func inspect(ctx context.Context, file io.ReaderAt, _ statement.Options) (statement.Preview, error) {
 	head, err := statement.Head(file)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/bank/statement/wanttest"
 )
 
-// Every sample gives exactly its rows, what is left out, its balances and warnings.
+// Each sample file is read as expected: rows, skipped entries, balances and warnings.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	wanttest.Check(t, camt.Format)

@@ -11,7 +11,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// flush emits the entry that has ended, as one row or as those of its details.
+// flush emits the entry that has ended, as one row or as one row per detail.
 func (r *reader) flush() error {
 	e := &r.entry
 	r.assume(e.currency)
@@ -63,8 +63,8 @@ func (r *reader) flush() error {
 	return nil
 }
 
-// row reads what an entry's rows have in common. The indicator says what the entry did to the
-// account, for reversals too, unless the balances show that the bank means it otherwise.
+// row reads what the rows of an entry have in common. The indicator gives the direction, for
+// reversals too, unless the balances show that the bank uses the opposite sign.
 func (r *reader) row(e *entry) (row statement.Row, left *reading.Item) {
 	reject := func(code, message string) (statement.Row, *reading.Item) {
 		item := reading.Reject(code, message)
@@ -97,8 +97,9 @@ func (r *reader) row(e *entry) (row statement.Row, left *reading.Item) {
 	return row, nil
 }
 
-// parts are the amounts of the details of a batch, if each has one in the entry's currency and they
-// add up to the entry: else there are charges in it, or other amounts, and only the entry counts.
+// parts returns the amounts of the details of a batch. Each must have an amount in the entry's
+// currency, and together they must equal the entry. Otherwise they may contain charges or other
+// amounts, and only the entry counts.
 func (r *reader) parts(e *entry, whole money.Amount) []money.Amount {
 	if e.count < 2 || e.count > maxDetails {
 		return nil
@@ -125,8 +126,8 @@ func (r *reader) parts(e *entry, whole money.Amount) []money.Amount {
 	return out
 }
 
-// words are the name and the detail of a row. The name is that of the party who is not the
-// account's owner; entries without one, such as fees and payments by card, are named by their text.
+// words returns the name and the detail of a row. The name is that of the party who is not the
+// account's owner. Entries without one, such as fees and card payments, get their text as the name.
 func (r *reader) words(e *entry, d *detail) (name, more text.Untrusted) {
 	remittance := d.free
 	if strings.TrimSpace(remittance) == "" {
@@ -141,8 +142,8 @@ func (r *reader) words(e *entry, d *detail) (name, more text.Untrusted) {
 	return name, text.Detail(remittance, name)
 }
 
-// other is the name of the other party. A reversal keeps the parties of what it reverses, so where
-// the owner is known the name decides.
+// other returns the name of the other party. A reversal keeps the parties of the original entry, so
+// if the owner is known, the party with another name is chosen.
 func (r *reader) other(e *entry, d *detail) string {
 	order := [4]int{ultimateDebtor, debtor, ultimateCreditor, creditor}
 	if e.debit != (e.reversal && r.owner == "") {
@@ -181,7 +182,7 @@ func (r *reader) prepare() error {
 	}
 	for i, b := range r.balances {
 		if b.code == "ITBD" {
-			return r.first(i, statement.Running) // of a later page
+			return r.first(i, statement.Running) // the opening balance of a later page
 		}
 	}
 	return nil
@@ -241,7 +242,7 @@ func (s *sum) add(a money.Amount, reversal bool) {
 	}
 }
 
-// provesTurned reports whether a statement adds up only if its reversals have the other sign.
+// provesTurned reports whether a statement adds up only if its reversals have the opposite sign.
 func (s *sum) provesTurned(opening, closing money.Amount) bool {
 	left, err := opening.Total().Add(s.all.Neg())
 	if err != nil || s.reversals.IsZero() || left.Equal(closing.Total()) {

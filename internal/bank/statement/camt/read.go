@@ -2,7 +2,6 @@ package camt
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 
@@ -13,24 +12,24 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A plan is what reading needs of the inspection.
+// A plan holds the results of the inspection that reading needs.
 type plan struct {
 	encoding string
-	turn     map[int]bool // statements whose reversals have the other sign, by their place in the file
+	turn     map[int]bool // indexes of the statements whose reversals have the opposite sign
 }
 
-// A census is what a file shows beside its rows.
+// A census counts what a file contains besides rows.
 type census struct {
 	statements int
-	turn       map[int]bool // those that only then add up
+	turn       map[int]bool // statements that only add up if reversals have the opposite sign
 }
 
-// Limits of what is open at one time.
+// Limits of the data that is kept in memory.
 const (
 	maxDepth   = 64
 	maxDetails = 10_000 // of one entry
 	maxWords   = 4 << 10
-	ctxTags    = 10_000 // between two looks at the context
+	ctxTags    = 10_000 // between two checks of the context
 )
 
 var (
@@ -42,40 +41,27 @@ func (p plan) items(ctx context.Context, file io.ReaderAt, seen *census) iter.Se
 	return reading.Stream(func(emit func(reading.Item) error) error {
 		r := reader{emit: emit, seen: seen, turn: p.turn}
 		tags := reading.NewTags(reading.Open(file, p.encoding), false)
-		for n := 0; ; n++ {
-			if n%ctxTags == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			t, err := tags.Next()
-			switch {
-			case errors.Is(err, io.EOF) && len(r.open) == 0:
-				return nil
-			case errors.Is(err, io.EOF):
-				return errBroken
-			case err != nil:
-				return err
-			}
-			if err := r.take(t); err != nil {
-				return err
-			}
+		if err := reading.Each(ctx, ctxTags, tags.Next, r.take); err != nil || len(r.open) == 0 {
+			return err
 		}
+		return errBroken
 	})
 }
 
-// A reader keeps the path to where it is, and what is open.
+// A reader keeps the current path and the unfinished data.
 type reader struct {
 	emit func(reading.Item) error
 	seen *census
 	turn map[int]bool
 
-	open []int  // the length of the path before each open element
+	open []int  // length of the path before each open element
 	path []byte // each name is followed by a slash
-	base int    // how much of the path ends with the statement; 0 outside of one
+	base int    // length of the path up to the statement; 0 outside a statement
 
 	account  statement.Account
 	currency money.Currency // of the account, or else of its first amount
 	owner    string
-	stated   bool // the account was emitted
+	stated   bool // the account has been emitted
 	key      text.Untrusted
 	opening  *money.Amount
 	balances []balance
@@ -84,10 +70,10 @@ type reader struct {
 	sum      sum
 }
 
-// statements are the elements that are a statement of one account.
+// statements are the elements that contain a statement of one account.
 var statements = map[string]bool{"Stmt": true, "Rpt": true, "Ntfctn": true}
 
-// take reads the next tag.
+// take handles the next tag.
 func (r *reader) take(t reading.Tag) error {
 	switch {
 	case t.Name != "" && t.Name[0] == '!':

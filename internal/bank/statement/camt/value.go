@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A sum is what the booked entries of a statement add up to.
+// A sum is the total of the booked entries of a statement, and of the reversals among them.
 type sum struct{ all, reversals money.Total }
 
 // A balance is a Bal element.
@@ -26,7 +26,7 @@ type entry struct {
 	booked, value, id string
 	more              string // AddtlNtryInf
 	details           []detail
-	count             int // of details, those beyond maxDetails among them
+	count             int // number of details, including those beyond maxDetails
 }
 
 // A detail is a TxDtls element.
@@ -34,7 +34,7 @@ type detail struct {
 	amount, currency, id string
 	sign                 string // CdtDbtInd
 	parties              [4]string
-	free                 string // Ustrd: cuts of a text
+	free                 string // Ustrd: pieces of one text
 	structured           string
 	more                 string // AddtlTxInf
 }
@@ -47,8 +47,9 @@ const (
 	debtor
 )
 
-// value takes the text of an element, if it matters. Versions differ: 02 has a status as text and
-// an amount in AmtDtls, later ones have Sts/Cd, an amount in the details and names below Pty.
+// value stores the text of an element if coffer needs it. Versions differ: version 02 has a status
+// as text and an amount in AmtDtls. Later versions have Sts/Cd, an amount in the details and names
+// below Pty.
 func (r *reader) value(t reading.Tag) {
 	path := r.path[r.base:]
 	if rest, ok := cut(path, "Ntry/NtryDtls/TxDtls/"); ok {
@@ -87,7 +88,7 @@ func (r *reader) value(t reading.Tag) {
 	}
 }
 
-// cut returns what of a path is behind a prefix.
+// cut returns the part of a path after a prefix.
 func cut(path []byte, prefix string) ([]byte, bool) {
 	if len(path) < len(prefix) || string(path[:len(prefix)]) != prefix {
 		return nil, false
@@ -95,7 +96,7 @@ func cut(path []byte, prefix string) ([]byte, bool) {
 	return path[len(prefix):], true
 }
 
-// assume takes the currency of an amount for that of the account, if the account has none.
+// assume sets the account's currency to that of an amount, if the account has none.
 func (r *reader) assume(currency string) {
 	if r.currency == "" {
 		r.currency, _ = money.ParseCurrency(currency)
@@ -128,8 +129,8 @@ func (e *entry) take(t reading.Tag, path []byte) {
 	}
 }
 
-// parties are the elements with a party's name. Before version 08 the name stands in the element
-// itself.
+// parties are the elements with a party's name. Before version 08, the element itself contains the
+// name.
 var parties = map[string]int{
 	"RltdPties/UltmtCdtr/": ultimateCreditor, "RltdPties/Cdtr/": creditor,
 	"RltdPties/UltmtDbtr/": ultimateDebtor, "RltdPties/Dbtr/": debtor,
@@ -182,7 +183,7 @@ func (r *reader) detail(t reading.Tag, path []byte) {
 	}
 }
 
-// structure adds a structured remittance: words stand before references.
+// structure adds a structured remittance. Words come before references.
 func (d *detail) structure(s string, first bool) {
 	switch {
 	case len(d.structured) >= maxWords:
@@ -195,14 +196,14 @@ func (d *detail) structure(s string, first bool) {
 	}
 }
 
-// keep takes a balance until it is clear what it is.
+// keep stores a balance until its meaning is clear.
 func (r *reader) keep() {
 	if len(r.balances) < maxDepth {
 		r.balances = append(r.balances, r.balance)
 	}
 }
 
-// point is a balance as the contract has it.
+// point converts a balance to a [statement.Point].
 func (b balance) point(kind string) *statement.Point {
 	amount, err := reading.Amount(b.amount)
 	day, ok := reading.Compact(b.day)

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/bank/statement/csv"
 )
 
-// The accounts of a file are told apart by its column of accounts; what has no account, such as a
-// total, is counted only where there is one.
+// The accounts of a file are distinguished by its column of accounts. Lines without an account,
+// such as totals, are only counted if there is one account.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	accounts := func(file string) []statement.Account {

@@ -21,25 +21,26 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A counterBank lets its customer download statements, each with all rows there are. It has no ids
+// A counterBank lets its customer download statements, each with all existing rows. It has no ids
 // and no login.
 type counterBank struct {
 	mu   sync.Mutex
 	rows []bank.Transaction
-	bad  string // the id of a row that cannot be read, "" for none
+	bad  string // the id of an unreadable row; "" for none
 	made int
 }
 
 const counterAccount = "acc-1"
 
-// file is the statement: the newest row last, amounts with a decimal comma, a minus for money out.
+// file returns the statement: the newest row last, amounts with a decimal comma, and a minus for
+// money out.
 func (b *counterBank) file() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out bytes.Buffer
 	w := plain.NewWriter(&out)
 	w.Comma = ';'
-	_ = w.Write([]string{"Buchungstag", "Verwendungszweck", "Betrag", "Währung"}) // into memory
+	_ = w.Write([]string{"Buchungstag", "Verwendungszweck", "Betrag", "Währung"}) // writes to memory
 	for _, t := range b.rows {
 		amount := strings.ReplaceAll(t.Amount.Neg().String(), ".", ",")
 		_ = w.Write([]string{t.Date.Format("02.01.2006"), t.Name.Plain(), amount, string(t.Currency)})
@@ -51,8 +52,8 @@ func (b *counterBank) file() []byte {
 	return out.Bytes()
 }
 
-// Truth gives the rows the identities that follow from their own texts. The comparison shows
-// whether a file with these texts brings the same rows.
+// Truth returns the rows with ids that follow from their own texts. The comparison shows whether a
+// file with these texts results in the same rows.
 func (b *counterBank) Truth() ([]bank.Transaction, []bank.Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,8 +65,7 @@ func (b *counterBank) Truth() ([]bank.Transaction, []bank.Account) {
 	return out, []bank.Account{{ProviderID: counterAccount, Name: "Everyday", Type: bank.Depository, Currency: "EUR"}}
 }
 
-// Add puts charges into the bank, every third the same as the one before: two equal coffees stay
-// two.
+// Add adds charges. Every third one equals the one before it: two equal coffees stay two.
 func (b *counterBank) Add(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +80,7 @@ func (b *counterBank) Add(n int) {
 	}
 }
 
-// Churn takes rows back and changes one.
+// Churn removes rows and changes one.
 func (b *counterBank) Churn() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,8 +102,8 @@ func (b *counterBank) Webhook(time.Duration) (http.Header, []byte) {
 	return nil, nil
 }
 
-// A clerk is a customer who downloads a statement whenever someone asks for rows, and hands them
-// over as a window that is whole.
+// A clerk is a provider that downloads a statement whenever it is asked for rows. It returns the
+// statement as a complete window.
 type clerk struct{ bank *counterBank }
 
 func (c clerk) Name() string { return "csv" }
@@ -149,10 +149,10 @@ func (c clerk) Pull(ctx context.Context, _ bank.Credentials, at bank.Position) (
 	return page, nil
 }
 
-// Files pass the suite as far as it is about rows: everything there is comes, with the right sign,
-// day and identity; the same file twice changes nothing; longer and changed files bring what
-// differs; a row that cannot be read spoils no other. The rest of the suite is about someone on the
-// other side: logins, pages, faults of a connection, webhooks. A file has none of it.
+// Files pass the checks of the suite that are about rows. All rows are read with the right sign,
+// day and identity. The same file twice changes nothing, and longer and changed files add only the
+// differences. An unreadable row does not affect others. The other checks are about logins, pages,
+// network faults and webhooks, which files do not have.
 func TestFilesPassTheSuite(t *testing.T) {
 	t.Parallel()
 	about := map[string]bool{
@@ -178,7 +178,7 @@ func TestFilesPassTheSuite(t *testing.T) {
 	}
 }
 
-// The control: a reader that takes equal rows for one is found.
+// The control: the suite detects a reader that treats equal rows as one.
 func TestFilesControl(t *testing.T) {
 	t.Parallel()
 	b := &counterBank{}
@@ -192,7 +192,7 @@ func TestFilesControl(t *testing.T) {
 	}
 }
 
-// A hasty clerk drops rows that look like the one before.
+// A hasty clerk drops rows that look like the previous one.
 type hasty struct{ clerk }
 
 func (h hasty) Pull(ctx context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {

@@ -66,8 +66,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestMemory makes sure that a file is read as a stream: memory beside the file does not grow with
-// it.
+// TestMemory makes sure that a file is read as a stream: the additional memory does not grow with
+// the file.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	data := large(benchRows / 5)
 	p, err := csv.Inspect(t.Context(), bytes.NewReader(data), csv.Options{})

@@ -15,7 +15,7 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// TestBounds sends large files that are made to be hard, and bounds time and memory.
+// TestBounds reads large files that are designed to be hard, and limits time and memory.
 func TestBounds(t *testing.T) { //nolint:paralleltest // it measures
 	size := statement.MaxSize / 128
 	if os.Getenv("COFFER_TEST_LONG") != "" {
@@ -58,8 +58,8 @@ func TestBounds(t *testing.T) { //nolint:paralleltest // it measures
 	}
 }
 
-// The result of a preview, sent back as options, changes nothing: an import takes the same body and
-// the mapping.
+// The result of a preview can be sent back as options without a change in the result, because an
+// import takes the same body and the mapping.
 func TestPreviewSentBack(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/formats/*.csv")

@@ -17,8 +17,8 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// rowsOf prints what a file says, a line for each row: "2026-03-04 12.50 EUR Coffee", or the code
-// of what is wrong.
+// rowsOf prints the rows of a file, one per line: "2026-03-04 12.50 EUR Coffee", or the code of the
+// error.
 func rowsOf(t testing.TB, file string, o csv.Options) []string {
 	t.Helper()
 	p, err := csv.Inspect(t.Context(), strings.NewReader(file), o)
@@ -53,7 +53,7 @@ func TestAmounts(t *testing.T) {
 		{"-1.234,56", "1234.56"},
 		{"-1 234,56", "1234.56"},
 		{"-1\u00a0234,56", "1234.56"},
-		{"-1\u202f234.567,89", "amount"}, // two kinds of mark between thousands
+		{"-1\u202f234.567,89", "amount"}, // two kinds of thousands separators
 		{"-1'234,56", "1234.56"},
 		{"(5,00)", "5.00"},
 		{"5,00-", "5.00"},
@@ -145,9 +145,9 @@ func TestDates(t *testing.T) {
 		{"4 ago 2026|5 de diciembre de 2026", "DD Mon YYYY", "2026-08-04", ""},
 		{"04-Mar-26|05-Apr-26", "DD-Mon-YY", "2026-03-04", ""},
 		{"Mar 4, 2026|Apr 14, 2026", "Mon,DD,YYYY", "2026-03-04", ""},
-		{"04/03/2026|05/03/2026|01/04/2026", "DD/MM/YYYY", "2026-03-04", "date_order_ambiguous"}, // sorted only so
+		{"04/03/2026|05/03/2026|01/04/2026", "DD/MM/YYYY", "2026-03-04", "date_order_ambiguous"}, // only this is sorted
 		{"03/04/2026|03/05/2026|04/01/2026", "MM/DD/YYYY", "2026-03-04", "date_order_ambiguous"},
-		{"04/03/2026|05/03/2026", "DD/MM/YYYY", "2026-03-04", "date_order_ambiguous"}, // by custom
+		{"04/03/2026|05/03/2026", "DD/MM/YYYY", "2026-03-04", "date_order_ambiguous"}, // by custom only
 		{"04/03/2026|14/03/2026|03/14/2026|15/03/2026", "DD/MM/YYYY", "2026-03-04", "dates_mixed"},
 	} {
 		file := "Date;Text;Amount\n"
@@ -168,8 +168,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// Both readings of the dates are sorted, in opposite ways; only the balance knows which way the
-// file runs.
+// With either date order the rows are sorted, in opposite directions. Only the balance shows the
+// direction of the file.
 func TestBalanceTellsDayFromMonth(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ first, second, format string }{
@@ -233,14 +233,14 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, p.Encoding, got)
 		}
 	}
-	// A byte of Windows-1252 in the last row of many decides for all.
+	// A single byte of Windows-1252, in the last of many rows, decides the encoding of the file.
 	late := "Date,Description,Amount\n" + strings.Repeat("2026-03-13,Coffee,-1.00\n",
 		10_000) + "2026-03-14,Caf\xe9,-1.00\n"
 	p, err := csv.Inspect(t.Context(), strings.NewReader(late), csv.Options{})
 	if err != nil || p.Encoding != csv.Windows1252 {
 		t.Error(p.Encoding, err)
 	}
-	// A torn character among good ones does not make the file another encoding.
+	// One incomplete character among valid ones does not change the encoding.
 	torn := "Date,Description,Amount\n2026-03-13,Größe ääää,-1.00\n2026-03-14,Caf\xc3,-1.00\n"
 	p, err = csv.Inspect(t.Context(), strings.NewReader(torn), csv.Options{})
 	if err != nil || p.Encoding != csv.UTF8 || !warned(p, "unreadable_characters") {
@@ -248,7 +248,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// The contract names the fields of a mapping in its order.
+// The contract lists the fields of a mapping in the same order.
 func TestTableFields(t *testing.T) {
 	t.Parallel()
 	if got := csv.Fields(); !slices.Equal(got, statement.TableFields) {
@@ -366,7 +366,7 @@ func TestOddTables(t *testing.T) {
 	}
 }
 
-// A quote that nobody closes costs a bounded part of the file, not all that follows.
+// A quote that is never closed spoils only a limited part of the file.
 func TestQuoteNeverClosed(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
@@ -408,6 +408,35 @@ func TestColumnThatCameLater(t *testing.T) {
 		}
 		if n != c.want || c.mapping == nil && (p.Mapping.Detail == nil || p.Mapping.Balance == nil) {
 			t.Errorf("%d warnings of columns, want %d: %+v %+v", n, c.want, p.Warnings, p.Mapping)
+		}
+	}
+}
+
+// A column of currencies is used although some cells have none. Those rows are rejected, and not
+// read with the default currency.
+func TestCurrencyColumnWithOddCells(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"EUR USD CHF": "EUR USD CHF", "EUR USD EURO": "EUR USD -", "€ € £": "EUR EUR GBP", "USD  USD": "USD EUR USD",
+		"usd USD N/A": "USD USD -", "A4711 B12 usd": "EUR EUR EUR", // most cells are not currencies
+	} {
+		text := "Date,Description,Amount,Currency\n"
+		for i, cell := range strings.Split(file, " ") {
+			text += fmt.Sprintf("2026-03-%02d,Row,-1.00,%s\n", 1+i, cell)
+		}
+		f, err := csv.Format.Open(t.Context(), strings.NewReader(text), statement.Options{UsualCurrency: "EUR"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for row, err := range f.Rows(t.Context()) {
+			if err != nil {
+				row.Currency = "-"
+			}
+			got = append(got, string(row.Currency))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q is read as %q, want %q", file, got, want)
 		}
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"coffer/internal/bank/statement/reading"
 )
 
-// A counter finds out whether a column only numbers the rows of its file, or of each day or section
-// in it: from 0 or 1 on, upwards or downwards, perhaps with zeros or the same words before each
-// number. The next file begins again, so such a number is not the identity of a row.
+// A counter detects a column that only numbers the rows of its file, or of each day or section in
+// the file. The numbers begin at 0 or 1, go up or down, and may have zeros or the same words in
+// front. The numbers repeat in the next file, so they do not identify a row.
 type counter struct {
-	words    string // before the numbers
+	words    string // before each number
 	seen     int
 	first    int
 	last     int
-	up, down bool // the numbers so far can be read that way
+	up, down bool // the numbers so far fit that direction
 }
 
-// see looks at the next cell; blank ones are passed over.
+// see handles the next cell; it ignores blank ones.
 func (c *counter) see(cell string) {
 	cell = unguard(cell)
 	if cell == "" || c.seen > 0 && !c.up && !c.down {
@@ -41,5 +41,5 @@ func (c *counter) see(cell string) {
 	c.last = n
 }
 
-// counts reports that it does.
+// counts reports whether the column only numbers rows.
 func (c *counter) counts() bool { return c.seen > 0 && (c.up || c.down && c.last <= 1) }

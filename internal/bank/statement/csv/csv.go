@@ -1,9 +1,9 @@
-// Package csv reads statements that are tables of text: it detects how a file is written, shows
-// what it detected, and yields its rows. It must not know what becomes of them.
+// Package csv reads statements that are tables of text. It detects how a file is written, reports
+// what it detected, and yields the rows. It must not know what happens to the rows.
 //
-// Such a file does not describe itself, so everything is inferred from all of its rows, and
-// everything inferred can be overridden by [Options]. Known formats decide what the rows leave
-// open. A warning reports what remains a guess.
+// Such a file does not describe itself, so everything is inferred from all of its rows. [Options]
+// can override everything that is inferred. Known formats decide if the rows do not. A warning
+// reports each remaining guess.
 package csv
 
 import (
@@ -26,52 +26,52 @@ const (
 	Windows1250 = reading.Windows1250
 )
 
-// How money out is distinguished from money in.
+// How money out is marked.
 const (
 	NegativeOut = "negative_out" // a minus marks money out, as at most banks
-	PositiveOut = "positive_out" // a plus marks money out, as on many cards
-	Split       = "split"        // a column for each direction
+	PositiveOut = "positive_out" // money out is positive, as on many cards
+	Split       = "split"        // one column for each direction
 	Flag        = "flag"         // a column names the direction
 )
 
 var signKinds = []string{NegativeOut, PositiveOut, Split, Flag}
 
-// Options are fixed by the caller; everything else is inferred. The zero value infers everything.
+// Options are the caller's choices; everything else is inferred. The zero value chooses nothing.
 type Options struct {
 	Encoding  string `json:"encoding,omitempty"`
 	Delimiter string `json:"delimiter,omitempty"`
-	// counted from 1 as a spreadsheet does; 0 is "there is none"
+	// Counted from 1 as in a spreadsheet; 0 means that there is no header.
 	HeaderRow *int `json:"header_row,omitempty"`
 	// Such as DD/MM/YYYY; only the order of the letters matters.
 	DateFormat       string         `json:"date_format,omitempty"`
 	DecimalSeparator string         `json:"decimal_separator,omitempty"`
 	AmountSign       string         `json:"amount_sign,omitempty"`
 	Mapping          *Mapping       `json:"mapping,omitempty"`
-	DefaultCurrency  money.Currency `json:"default_currency,omitempty"` // of rows that state none
-	// stands in for it where the known format implies none either
+	DefaultCurrency  money.Currency `json:"default_currency,omitempty"` // for rows that state none
+	// For rows that state none, if DefaultCurrency is empty and the known format implies none.
 	UsualCurrency money.Currency `json:"-"`
 }
 
-// A Mapping says which column holds which field; nil means none. A readable mapping has Amount, or
-// at least one of Debit and Credit.
+// A Mapping names the column of each field; nil means none. A complete mapping has Amount, or at
+// least one of Debit and Credit.
 type Mapping struct {
 	Date   *Column `json:"date,omitempty"`
 	Amount *Column `json:"amount,omitempty"`
-	// read where Amount is blank: some files have an amount column for each currency
+	// Read if Amount is blank: some files have an amount column for each currency.
 	OtherAmount  *Column `json:"other_amount,omitempty"`
 	Debit        *Column `json:"debit,omitempty"`
 	Credit       *Column `json:"credit,omitempty"`
-	Flag         *Column `json:"flag,omitempty"` // says in words whether money went out or came in
-	Fee          *Column `json:"fee,omitempty"`  // goes out beside the amount
+	Flag         *Column `json:"flag,omitempty"` // a word that marks money out or money in
+	Fee          *Column `json:"fee,omitempty"`  // paid in addition to the amount
 	Name         *Column `json:"name,omitempty"`
-	Detail       *Column `json:"detail,omitempty"` // the purpose of a payment; stands in where the name is blank
+	Detail       *Column `json:"detail,omitempty"` // the purpose of a payment; used as the name if that is blank
 	MerchantName *Column `json:"merchant_name,omitempty"`
 	Category     *Column `json:"category,omitempty"`
 	Account      *Column `json:"account,omitempty"`
 	Currency     *Column `json:"currency,omitempty"`
 	ID           *Column `json:"id,omitempty"`
 	Balance      *Column `json:"balance,omitempty"`
-	Status       *Column `json:"status,omitempty"` // says which rows are pending or never happened
+	Status       *Column `json:"status,omitempty"` // identifies rows that are pending or never happened
 }
 
 // A slot is one field of a Mapping.
@@ -80,7 +80,7 @@ type slot struct {
 	column **Column
 }
 
-// slots lists the fields of m in the order in which a person would fill them.
+// slots lists the fields of m in the order of the form on the screen.
 func (m *Mapping) slots() []slot {
 	return []slot{
 		{"date", &m.Date},
@@ -118,7 +118,7 @@ func (m *Mapping) equal(n *Mapping) bool {
 // JSON it is a number or a string.
 type Column struct {
 	Index int
-	Name  string // if it is not empty, Index is found through it
+	Name  string // if set, Index is found by it
 }
 
 // At refers to a column by its index.
@@ -127,7 +127,7 @@ func At(index int) *Column { return &Column{Index: index} }
 // Named refers to a column by its name.
 func Named(name string) *Column { return &Column{Name: name} }
 
-// MarshalJSON writes the index, or the name of a reference that is not resolved yet.
+// MarshalJSON writes the index, or the name if the column is not resolved yet.
 func (c Column) MarshalJSON() ([]byte, error) {
 	if c.Name != "" {
 		return json.Marshal(c.Name)
@@ -147,11 +147,11 @@ func (c *Column) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A Preview describes how a file is read, with a sample of the result. [Read] takes it unchanged.
+// A Preview describes how a file is read, with a sample of the result. Pass it unchanged to [Read].
 type Preview struct {
 	Encoding  string `json:"encoding"`
 	Delimiter string `json:"delimiter"`
-	// counted from 1 as a spreadsheet does; nil where the file has no header
+	// Counted from 1 as in a spreadsheet; nil if the file has no header.
 	HeaderRow        *int                   `json:"header_row"`
 	Columns          []statement.ColumnInfo `json:"columns"`
 	Mapping          Mapping                `json:"mapping"`

@@ -10,14 +10,14 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A dateOrder is how the parts of a date follow each other.
+// A dateOrder is the order of year, month and day in a date.
 type dateOrder int
 
 const (
 	ymd dateOrder = iota
 	dmy
 	mdy
-	orders // how many there are
+	orders // the number of orders
 )
 
 const noOrder = dateOrder(-1)
@@ -38,11 +38,11 @@ func (d day) String() string {
 type parts struct {
 	n      [3]int
 	digits [3]int // how many digits each has; 0 is a month in letters
-	sep    byte   // 0 where the digits stand together
+	sep    byte   // 0 if nothing separates the digits
 }
 
 // monthNames are the months in English, German, French, Spanish, Dutch, Italian, Portuguese and
-// Swedish; an abbreviation of three letters or more will do.
+// Swedish. Abbreviations of at least three letters match too.
 var monthNames = [12]string{
 	"january januar janvier enero januari gennaio janeiro jänner",
 	"february februar février fevrier febrero februari febbraio fevereiro",
@@ -58,7 +58,7 @@ var monthNames = [12]string{
 	"december dezember décembre decembre diciembre dicembre dezembro",
 }
 
-// months holds every abbreviation that means one month only.
+// months maps every abbreviation that stands for only one month.
 var months = func() map[string]int {
 	out := map[string]int{}
 	for i, names := range monthNames {
@@ -76,13 +76,13 @@ var months = func() map[string]int {
 
 func addMonth(m map[string]int, name string, month int) {
 	if old, ok := m[name]; ok && old != month {
-		month = 0 // "jui" is June or July
+		month = 0 // ambiguous: "jui" is June or July
 	}
 	m[name] = month
 }
 
-// parseParts takes a cell apart that begins with a date; a time of day, or a second date after "as
-// of", may follow.
+// parseParts parses a cell that begins with a date. A time, or a second date after "as of", may
+// follow.
 func parseParts(cell string) (p parts, ok bool) {
 	s := reading.Trim(cell)
 	if len(s) < 6 || len(s) > 64 {
@@ -132,7 +132,7 @@ func leadingDigits(s string) int {
 	return n
 }
 
-// number is the value of at most four digits.
+// number returns the value of at most four digits.
 func number(s string) int {
 	n := 0
 	for i := range len(s) {
@@ -141,7 +141,8 @@ func number(s string) int {
 	return n
 }
 
-// separator takes what stands between two parts: one mark with blanks about it, or blanks alone.
+// separator reads the separator between two parts: one mark with or without spaces around it, or
+// only spaces.
 func separator(s string) (rest string, sep byte) {
 	rest = strings.TrimLeftFunc(s, unicode.IsSpace)
 	if rest != s {
@@ -158,7 +159,7 @@ func separator(s string) (rest string, sep byte) {
 	return rest, sep
 }
 
-// isTime reports whether nothing, or nothing but a time, follows a date.
+// isTime reports whether s, the text after a date, is empty or a time.
 func isTime(s string) bool {
 	if s == "" {
 		return true
@@ -180,7 +181,7 @@ var (
 	yearAt  = [orders]int{ymd: 0, dmy: 2, mdy: 2}
 )
 
-// in reads the parts in that order.
+// in returns the date for the given order of the parts.
 func (p parts) in(o dateOrder) (day, bool) {
 	var y, m, d, year, month int
 	switch o {
@@ -195,7 +196,7 @@ func (p parts) in(o dateOrder) (day, bool) {
 	}
 	for i, n := range p.digits {
 		if n == 0 && i != monthAt[o] || n == 4 && i != yearAt[o] {
-			return 0, false // letters are the month, four digits the year
+			return 0, false // letters must be the month, and four digits the year
 		}
 	}
 	switch {
@@ -212,8 +213,8 @@ func (p parts) in(o dateOrder) (day, bool) {
 	return day(y*10000 + m*100 + d), true
 }
 
-// isDate reports whether a cell is a date in any order. A year of two digits in front is too much
-// like a day to be tried.
+// isDate reports whether a cell is a date in any order. A leading year of two digits is not
+// accepted, because it looks like a day.
 func isDate(cell string) (parts, bool) {
 	p, ok := parseParts(cell)
 	if !ok {
@@ -227,7 +228,7 @@ func isDate(cell string) (parts, bool) {
 	return p, false
 }
 
-// format prints the order in the manner of the cell: DD.MM.YY, YYYY-MM-DD, DD Mon YYYY.
+// format writes the order in the style of the cell: DD.MM.YY, YYYY-MM-DD, DD Mon YYYY.
 func (p parts) format(o dateOrder) string {
 	words := map[dateOrder][3]string{ymd: {"YYYY", "MM", "DD"}, dmy: {"DD", "MM", "YYYY"}, mdy: {"MM", "DD", "YYYY"}}[o]
 	for i := range words {
@@ -245,13 +246,13 @@ func (p parts) format(o dateOrder) string {
 	return strings.Join(words[:], sep)
 }
 
-// parseOrder reads a date format by the order of its letters: DD/MM/YYYY, %d/%m/%Y and dd.MM.yy all
+// parseOrder reads a date format by the order of its letters. DD/MM/YYYY, %d/%m/%Y and dd.MM.yy all
 // mean day, month, year.
 func parseOrder(format string) (dateOrder, bool) {
 	letters := ""
 	for _, r := range text.Fold(strings.ReplaceAll(text.Fold(format), "mon", "m")) {
 		if len(letters) == 3 {
-			break // a time of day has letters of its own
+			break // the letters of a time do not count
 		}
 		if l := map[rune]string{'y': "y", 'j': "y", 'm': "m", 'b': "m", 'd': "d", 't': "d"}[r]; l != "" &&
 			!strings.HasSuffix(letters, l) {

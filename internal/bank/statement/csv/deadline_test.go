@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/racetest"
 )
 
-// A tap counts what is read of a file, and ends the context once so much has been.
+// A tap counts the bytes that are read of a file, and cancels the context at a limit.
 type tap struct {
 	*bytes.Reader
 	read, limit int
@@ -27,9 +27,9 @@ func (t *tap) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestDeadlineEndsReading ends the context after each share of the work, and expects reading to end
-// a buffer or some thousand rows later. A deadline that only the caller keeps would let the work go
-// on.
+// TestDeadlineEndsReading cancels the context after each share of the work. Reading must end at
+// most a buffer or some thousand rows later. If only the caller observed the deadline, the work
+// would continue.
 func TestDeadlineEndsReading(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)

@@ -1,6 +1,6 @@
 package csv
 
-// decideDecimal counts what all numbers of the mapped columns say.
+// decideDecimal determines the decimal separator from all numbers of the mapped columns.
 func (i *inspection) decideDecimal() {
 	p := &i.plan
 	if o := i.options.DecimalSeparator; o != "" {
@@ -36,7 +36,7 @@ func (i *inspection) decideDecimal() {
 	}
 }
 
-// kindOfSign returns how the direction is marked, as far as the columns alone show it.
+// kindOfSign returns how the direction is marked, if the columns alone show it.
 func (i *inspection) kindOfSign() string {
 	m := &i.plan.mapping
 	switch sign := i.options.AmountSign; {
@@ -50,7 +50,8 @@ func (i *inspection) kindOfSign() string {
 	return NegativeOut
 }
 
-// decideSign asks the caller, the format, the balance, the words and the majority, in that order.
+// decideSign uses the caller's choice, the format, the balance, the words and the majority, in this
+// order.
 func (i *inspection) decideSign(v *verdict) {
 	p := &i.plan
 	proof, _, proven := v.proven()
@@ -96,8 +97,8 @@ func (i *inspection) decideSign(v *verdict) {
 	}
 }
 
-// checkSplit checks two columns by the balance. Without a header, the balance decides which is
-// which.
+// checkSplit checks the debit and credit columns with the balance. Without a header, the balance
+// decides which one is which.
 func (i *inspection) checkSplit(v *verdict, proof string, proven bool) {
 	m := &i.plan.mapping
 	if proven && proof == PositiveOut && v.pairs >= 2 {
@@ -123,7 +124,7 @@ func (i *inspection) checkSplit(v *verdict, proof string, proven bool) {
 	}
 }
 
-// bestOrder is the order in which most dates of the column exist.
+// bestOrder returns the order in which most dates of the column are valid.
 func (c *column) bestOrder() dateOrder {
 	best := ymd
 	for o := range orders {
@@ -135,8 +136,9 @@ func (c *column) bestOrder() dateOrder {
 }
 
 // decideOrder decides the order of day and month. It uses, in this order: the caller's choice, a
-// part above 12 in any row, the other dates of the file, the format, the order of the rows, which
-// are sorted in a direction that the balance may show, and finally the custom.
+// part above 12 in any row, the other date columns, the format, the order of the rows, and finally
+// what is customary. If the balance shows whether the oldest row comes first, that helps with the
+// order of the rows.
 func (i *inspection) decideOrder(v *verdict, date *column) {
 	p := &i.plan
 	if o, ok := parseOrder(i.options.DateFormat); ok {
@@ -158,7 +160,7 @@ func (i *inspection) decideOrder(v *verdict, date *column) {
 		return
 	}
 	if date.looks.sep == '.' {
-		p.order = dmy // nobody puts points behind months
+		p.order = dmy // nobody writes points after months
 		return
 	}
 	if f := i.layout.known; f != nil && (f.names != "" || f.exact) && (f.order == dmy || f.order == mdy) {
@@ -187,8 +189,8 @@ func (i *inspection) decideOrder(v *verdict, date *column) {
 			" is assumed; check the sample and set date_format")
 }
 
-// otherDates uses the file's other date columns, if they are written alike, to distinguish day and
-// month.
+// otherDates tries to distinguish day and month with the file's other date columns, if they are
+// written in the same way.
 func (i *inspection) otherDates(date *column) (dateOrder, bool) {
 	d, m := 0, 0
 	for n := range i.columns {
@@ -203,7 +205,7 @@ func (i *inspection) otherDates(date *column) (dateOrder, bool) {
 	return mdy, m > d
 }
 
-// sorted finds the order in which the rows are sorted by date, and returns what decided it.
+// sorted returns the date order in which the rows are best sorted by date, and what decided it.
 func (c *column) sorted(v *verdict) (dateOrder, string) {
 	breaks := func(o dateOrder) int { return min(c.rises[o], c.falls[o]) }
 	why := "the order of the rows"
@@ -225,7 +227,7 @@ func (c *column) sorted(v *verdict) (dateOrder, string) {
 	return noOrder, ""
 }
 
-// customaryOrder is a guess from whatever else shows where a file comes from.
+// customaryOrder guesses the order from anything else that indicates where a file comes from.
 func (i *inspection) customaryOrder() dateOrder {
 	if i.plan.decimal == ',' || i.plan.comma == ';' {
 		return dmy

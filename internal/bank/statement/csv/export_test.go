@@ -6,7 +6,7 @@ import (
 	"coffer/internal/bank/statement"
 )
 
-// File returns the file with this content, read as the preview says, in the form that all formats
+// File returns the file with this content, read as the preview says, as the type that all formats
 // share.
 func (p Preview) File(content io.ReaderAt) statement.File {
 	out, err := p.statement()
@@ -16,7 +16,7 @@ func (p Preview) File(content io.ReaderAt) statement.File {
 	return statement.File{Preview: out, Format: Format, Content: content}
 }
 
-// Fields are the names of a mapping's fields.
+// Fields returns the names of a mapping's fields.
 func Fields() (names []string) {
 	for _, s := range (&Mapping{}).slots() {
 		names = append(names, s.name)

@@ -11,26 +11,26 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A format describes one bank's export. The rows decide first: date and decimals only settle what
-// the rows leave open.
+// A format describes one bank's export. The rows take precedence: the date order and the decimals
+// of a format are only used if the rows do not decide.
 type format struct {
 	id      string
-	bank    string // whose it is, as people call it
-	app     string // or the program that wrote it
-	title   string // what the bank calls this export, if it has several
-	names   string // the names that the header must have, in this order
-	exact   bool   // and no other names; of a shape: nothing else looks like it
-	shape   string // instead of names, for files without a header: the kinds of the columns, see matches
+	bank    string // the bank's display name
+	app     string // or the program that wrote the file
+	title   string // the bank's name for this export, if it has several
+	names   string // the names that the header must contain, in this order
+	exact   bool   // no other names are allowed; for a shape: nothing else looks like it
+	shape   string // for files without a header, instead of names: the kinds of the columns, see matches
 	order   dateOrder
 	sign    string
 	use     Mapping
-	inbound *Mapping // columns to use instead where money comes in
-	keep    []rule   // rows of other values did not happen, or not yet
-	skip    []rule   // rows of these values are no transactions of their own
-	only    []rule   // rows of other values are no transactions of their own
+	inbound *Mapping // other columns to use for money in
+	keep    []rule   // rows with other values did not happen, or not yet
+	skip    []rule   // rows with these values are not separate transactions
+	only    []rule   // rows with other values are not separate transactions
 }
 
-// A rule names values of a column.
+// A rule lists values of a column.
 type rule struct {
 	column string
 	values string
@@ -42,7 +42,7 @@ var formatsText string
 // formats are the known exports; the embedded file explains its syntax.
 var formats = parseFormats(formatsText)
 
-// parseFormats panics at a word that it does not know: the file is ours.
+// parseFormats panics at an unknown word, because the file is part of coffer.
 func parseFormats(s string) (out []format) {
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, "\n")
@@ -110,14 +110,14 @@ func (f *format) set(key, value string) {
 	panic("formats.txt: " + f.id + " " + key)
 }
 
-// currencies are those of the countries with which the ids of formats begin.
+// currencies maps the country prefixes of format ids.
 var currencies = map[string]money.Currency{
 	"us": "USD", "uk": "GBP", "ie": "EUR", "nl": "EUR", "be": "EUR", "de": "EUR", "at": "EUR", "fr": "EUR", "ch": "CHF",
 	"se": "SEK", "pl": "PLN", "ca": "CAD", "au": "AUD", "sg": "SGD", "in": "INR",
 }
 
-// currency returns the currency that the format implies. A format that several banks use implies
-// none, and so does a format that is only known by its shape.
+// currency returns the currency that the format implies. It returns "" for a format of several
+// banks, and for one that is only recognized by its shape.
 func (f *format) currency() money.Currency {
 	if f == nil || f.bank == "" || f.names == "" && !f.exact {
 		return ""
@@ -126,10 +126,10 @@ func (f *format) currency() money.Currency {
 	return currencies[country]
 }
 
-// name is what people call the format.
+// name returns the display name of the format.
 func (f *format) name() string { return cmp.Or(f.title, f.bank, f.app) }
 
-// known finds the format of a header: the format that has most of its names.
+// known returns the format that matches a header with the most names.
 func known(fields []string) *format {
 	have := normal(fields)
 	var best *format
@@ -143,7 +143,7 @@ func known(fields []string) *format {
 	return best
 }
 
-// normal are the names of a header that are not blank, as they are compared.
+// normal returns the names of a header in normalized form, without blank ones.
 func normal(fields []string) (out []string) {
 	for _, f := range fields {
 		if n := norm(f); n != "" {
@@ -153,7 +153,8 @@ func normal(fields []string) (out []string) {
 	return out
 }
 
-// knows returns how many names the format has, if a header has them all in their order; else 0.
+// knows returns the number of the format's names if a header contains them all in their order, else
+// 0.
 func (f *format) knows(have []string) int {
 	if f.names == "" {
 		return 0
@@ -170,7 +171,7 @@ func (f *format) knows(have []string) int {
 	return n
 }
 
-// knownShape finds the format of a table without a header.
+// knownShape returns the format of a table without a header.
 func knownShape(rows []record) *format {
 	for i := range formats {
 		if f := &formats[i]; f.shape != "" && f.fits(rows) {
@@ -183,7 +184,7 @@ func knownShape(rows []record) *format {
 func (f *format) fits(rows []record) bool {
 	kinds := strings.Split(f.shape, "|")
 	for _, r := range rows {
-		amounts := 0 // of money out and money in, one is filled
+		amounts := 0 // of the columns for money out and money in, only one is filled
 		for i, kind := range kinds {
 			kind, optional := strings.CutSuffix(kind, "?")
 			if i >= len(r.fields) {
@@ -209,12 +210,13 @@ func (f *format) fits(rows []record) bool {
 }
 
 // matches reports whether a cell is of a kind: date, number, maybe (a number or blank), signed (a
-// number with + or -), day (YYYYMMDD), money (three capitals), text, any, or the cell itself.
+// number with + or -), day (YYYYMMDD), money (three capitals), text or any. Any other kind must
+// equal the cell.
 func matches(cell, kind string) bool {
 	cell = reading.Trim(cell)
 	p, date := isDate(cell)
 	_, num := reading.ParseFigure(cell)
-	written := date && p.sep != 0 // 03.04.26 is a number too
+	written := date && p.sep != 0 // 03.04.26 is also a number
 	switch kind {
 	case "any":
 		return true

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// A reading is all that there is to say about a file: the preview, and every row or the reason why
-// it is none.
+// A reading holds everything that is read from a file: the preview, and every row or the reason why
+// it is left out.
 type reading struct {
 	Preview csv.Preview `json:"preview"`
 	Rows    []any       `json:"rows"`
@@ -41,7 +41,7 @@ func read(t testing.TB, data []byte, o csv.Options) reading {
 			r.Rows = append(r.Rows, row)
 		}
 	}
-	r.Preview.Sample = nil // the rows say the same
+	r.Preview.Sample = nil // the rows contain the same
 	return r
 }
 
@@ -83,7 +83,7 @@ func TestFormatsGolden(t *testing.T) {
 	}
 }
 
-// Every known format has a file that is recognized as it.
+// Every known format has a sample file that is recognized as that format.
 func TestEveryFormatHasAFile(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("formats.txt")

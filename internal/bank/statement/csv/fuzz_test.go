@@ -72,7 +72,7 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-// FuzzRead reads anything with what was fixed for something else.
+// FuzzRead reads any data with options that were made for another file.
 func FuzzRead(f *testing.F) {
 	for i, s := range seeds(f) {
 		f.Add(s, byte(i), byte(i/2), byte(i/3))

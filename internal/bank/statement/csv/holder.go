@@ -9,12 +9,12 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A holder is whose account the rows of a file are about.
+// A holder collects which accounts the rows of a file belong to.
 type holder struct {
 	account    text.Untrusted
 	several    bool
 	currency   money.Currency
-	currencies bool // there are several
+	currencies bool // the rows have several currencies
 	assumed    int
 	seen       int
 	accounts   statement.Tally
@@ -37,8 +37,8 @@ func (h *holder) see(r statement.Row) {
 	}
 }
 
-// concern adds the file's information about its account, and warns of anything that an import into
-// one account would hide.
+// concern adds the file's information about its account. It warns about anything that an import
+// into one account would hide.
 func (i *inspection) concern(h *holder) {
 	i.out.Assumed = h.assumed
 	i.out.Accounts = h.accounts.Held()
@@ -49,8 +49,7 @@ func (i *inspection) concern(h *holder) {
 	case h.several:
 		i.guesses++
 		i.warn("several_accounts",
-			"the rows belong to several accounts, but an import uses one; to keep them apart, import one "+
-				"file per account")
+			"the rows belong to several accounts; an import needs a choice for each")
 	case h.account != "":
 		i.out.AccountNumber = h.account
 	default:
@@ -65,13 +64,12 @@ func (i *inspection) concern(h *holder) {
 	if f := i.layout.known; f != nil && f.app != "" {
 		i.guesses++
 		i.warn("app_export", "the file is an export of "+f.app+
-			": each line becomes a transaction of one account, including the parts of a split and both sides of a "+
-			"transfer")
+			": each line becomes a transaction, including the parts of a split and both sides of a transfer")
 	}
 }
 
-// foreign are programs whose exports can't be read line by line, by the names of columns that only
-// they have.
+// foreign lists programs whose exports can't be read line by line, by column names that only they
+// use.
 var foreign = []struct{ names, advice string }{
 	{
 		"full account name|account name|amount with sym|amount num.",
@@ -80,7 +78,7 @@ var foreign = []struct{ names, advice string }{
 	},
 }
 
-// isForeign reports whether a header is that of a foreign export, and returns advice for it.
+// isForeign reports whether a header belongs to a foreign export, and returns advice for it.
 func isForeign(fields []string) (advice string, ok bool) {
 	for _, f := range foreign {
 		if (&format{names: f.names}).knows(normal(fields)) > 0 {
@@ -90,8 +88,8 @@ func isForeign(fields []string) (advice string, ok bool) {
 	return "", false
 }
 
-// findIBAN looks for the number of an account in the lines above a table. Two different ones say
-// nothing.
+// findIBAN looks for an IBAN in the lines above a table. If there are two different ones, it
+// returns none.
 func findIBAN(records []record) (found string) {
 	for _, rec := range records {
 		for _, cell := range rec.fields {

@@ -18,7 +18,7 @@ import (
 // A shelf keeps rows under their keys, as the books do.
 type shelf struct {
 	rows map[string]statement.Stored
-	// identify gives the rows of a file, in their order, their keys; nil for the real ones.
+	// identify returns the keys of a file's rows, in order; nil for the real keys.
 	identify func(file string) []string
 }
 
@@ -85,7 +85,7 @@ func (s *shelf) Put(ctx context.Context, file string) (banktest.Taken, error) {
 	return out, nil
 }
 
-// TestStatementsInAnyOrder puts 2,000 random statements of 400 banks on shelves.
+// TestStatementsInAnyOrder imports 2,000 random statements of 400 banks into shelves.
 func TestStatementsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -98,8 +98,8 @@ func TestStatementsInAnyOrder(t *testing.T) {
 	}
 }
 
-// undated are the keys of rows by their id and amount alone, or by day, amount and text where there
-// is no id.
+// undated returns keys made of only the id and the amount, or for rows without an id of the day,
+// the amount and the text.
 func undated(file string) (out []string) {
 	seen := map[string]int{}
 	for i, line := range strings.Split(strings.TrimSpace(file), "\n") {
@@ -117,8 +117,8 @@ func undated(file string) (out []string) {
 	return out
 }
 
-// TestStatementsWithoutTheDay is the control: with ids that stand without the day, each manner in
-// which ids come again is noticed, and the others are fine.
+// TestStatementsWithoutTheDay is the control. With keys that leave out the day, errors are found
+// for each numbering style that repeats ids, and for no other.
 func TestStatementsWithoutTheDay(t *testing.T) {
 	t.Parallel()
 	racetest.Sequential(t)
@@ -148,8 +148,8 @@ func TestStatementsWithoutTheDay(t *testing.T) {
 	}
 }
 
-// A bank that moves a row to another day is followed, if the file shows that the row is no longer
-// where it was.
+// If a bank moves a row to another day, the stored row is moved too, provided that the file shows
+// that the row has left its former day.
 func TestMovedRows(t *testing.T) {
 	t.Parallel()
 	file := func(rows ...string) string {
@@ -201,15 +201,16 @@ func TestMovedRows(t *testing.T) {
 		if rows, _ := s.Rows(t.Context()); err != nil || got != x.want || len(rows) != x.rows {
 			t.Errorf("%s: %+v, %d rows, want %+v, %d; %v", name, got, len(rows), x.want, x.rows, err)
 		}
-		// A row that moved is found under its new day.
+		// A row that moved is recognized on its new day.
 		if got, err := s.Put(t.Context(), x.second); err != nil || got.Added+got.Modified != 0 {
 			t.Errorf("%s, again: %+v, %v", name, got, err)
 		}
 	}
 }
 
-// Rows that are stored under the keys of before, which had no day where there was an id, are
-// recognized: importing their files again adds nothing. The keys are as they were written then.
+// Rows that are stored under the keys of earlier versions are recognized: importing their files
+// again adds nothing. In those versions, keys of rows with an id had no day. The keys below were
+// written by such a version.
 func TestFormerKeys(t *testing.T) {
 	t.Parallel()
 	former := []statement.Stored{
@@ -274,7 +275,7 @@ func TestFormerKeys(t *testing.T) {
 	}
 }
 
-// A column that only numbers rows is distinguished from one of ids.
+// Columns that only number rows are distinguished from columns of ids.
 func TestCountingColumns(t *testing.T) {
 	t.Parallel()
 	for ids, want := range map[string]bool{
@@ -300,7 +301,7 @@ func TestCountingColumns(t *testing.T) {
 	}
 }
 
-// Columns of money out and money in are read as such whatever else the file has, and exports of
+// Columns of money out and money in are recognized whatever other columns the file has. Exports of
 // other programs are read with a warning or not at all.
 func TestOtherPrograms(t *testing.T) {
 	t.Parallel()

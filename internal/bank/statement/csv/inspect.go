@@ -21,10 +21,10 @@ const (
 	rejectedRows = 20
 )
 
-// Inspect detects how a file is written. It reads the file several times and keeps none of it in
-// memory. An error describes what is wrong with the file or the options as a whole; a file that can
-// be read in part gives a preview whose sample and warnings say what is wrong. Every pass checks
-// the context.
+// Inspect detects how a file is written. It reads the file several times and does not keep it in
+// memory. An error is about the file or the options as a whole. If only parts of the file can be
+// read, the sample and the warnings of the preview say what is wrong. Every pass checks the
+// context.
 func Inspect(ctx context.Context, file io.ReaderAt, o Options) (Preview, error) {
 	if err := o.check(); err != nil {
 		return Preview{}, err
@@ -38,7 +38,7 @@ func Inspect(ctx context.Context, file io.ReaderAt, o Options) (Preview, error) 
 	return i.out, nil
 }
 
-// check reports options that mean nothing, and gives delimiters that are named their character.
+// check returns an error for invalid options. It replaces names of delimiters by their characters.
 func (o *Options) check() error {
 	var faults []errs.Detail
 	fault := func(field, message string) {
@@ -71,7 +71,7 @@ func (o *Options) check() error {
 	return errs.Faults(faults)
 }
 
-// An inspection is a preview in the making.
+// An inspection is an unfinished preview.
 type inspection struct {
 	file    io.ReaderAt
 	options Options
@@ -80,15 +80,15 @@ type inspection struct {
 	rows    int
 	plan    plan
 	out     Preview
-	guesses int // choices made by likelihood
-	blind   int // choices made by nothing
+	guesses int // choices that are only likely
+	blind   int // choices without any evidence
 }
 
 func (i *inspection) warn(code, message string) {
 	i.out.Warnings = append(i.out.Warnings, statement.Warning{Code: code, Message: message})
 }
 
-// findTable settles bytes, cells and header.
+// findTable determines the encoding, the delimiter and the header.
 func (i *inspection) findTable(ctx context.Context) error {
 	i.out.Warnings = []statement.Warning{}
 	encoding, damaged, err := reading.DetectEncoding(ctx, i.file)
@@ -106,7 +106,7 @@ func (i *inspection) findTable(ctx context.Context) error {
 		return errs.New(errs.UnsupportedMediaType, "%s", advice)
 	}
 	if i.layout.known != nil && i.layout.known.id == "pl-mbank" && encoding == Windows1252 && i.options.Encoding == "" {
-		encoding = Windows1250 // only the language distinguishes the two
+		encoding = Windows1250 // only the language distinguishes the two encodings
 	}
 	if damaged {
 		i.warn("unreadable_characters", "some characters of the file are damaged and were removed")
@@ -133,12 +133,12 @@ func (i *inspection) findTable(ctx context.Context) error {
 	return nil
 }
 
-// fallback is the currency of rows that state none.
+// fallback returns the currency of rows that state none.
 func (i *inspection) fallback() money.Currency {
 	return cmp.Or(i.options.DefaultCurrency, i.layout.known.currency(), i.options.UsualCurrency)
 }
 
-// findColumns settles which column holds what.
+// findColumns determines which column holds which field.
 func (i *inspection) findColumns(ctx context.Context) (err error) {
 	i.columns, i.rows, err = profile(ctx, i.file, &i.plan)
 	if err != nil {
@@ -189,9 +189,9 @@ func (i *inspection) findColumns(ctx context.Context) (err error) {
 	return nil
 }
 
-// unread warns of the file's columns that the given mapping does not use, for example because it is
-// from an earlier file without them. They are not read unasked: someone may have left them out on
-// purpose.
+// unread warns about columns that the given mapping does not use, for example because the mapping
+// is from an earlier file without them. They are not used automatically, because a person may have
+// left them out on purpose.
 func (i *inspection) unread(given, found *Mapping) {
 	used := map[int]bool{}
 	for _, s := range given.slots() {
@@ -199,18 +199,21 @@ func (i *inspection) unread(given, found *Mapping) {
 			used[(*s.column).Index] = true
 		}
 	}
-	warn := func(has, at *Column, field, what string) {
-		if has == nil && at != nil && !used[at.Index] {
+	warn := func(mapped, seen *Column, field, what string) {
+		if mapped == nil && seen != nil && !used[seen.Index] {
 			i.warn("column_not_read", fmt.Sprintf("column %d, counted from 0, looks like %s and is not read; "+
-				"add it to the mapping as %s", at.Index, what, field))
+				"add it to the mapping as %s", seen.Index, what, field))
 		}
 	}
 	warn(given.Detail, found.Detail, "detail", "the memo of the transactions")
 	warn(given.Balance, found.Balance, "balance", "the balance after each transaction")
+	if c := found.Currency; c != nil && i.columns[c.Index].isOther(i.plan.fallback) {
+		warn(given.Currency, c, "currency", "the currency of each transaction")
+	}
 }
 
-// checks finds the columns of a format's rules; a version of the format without one has no such
-// rows.
+// checks finds the columns of a format's rules. If a version of the format lacks a column, the rule
+// does not apply.
 func (i *inspection) checks(rules []rule) (out []check) {
 	for _, r := range rules {
 		if at := slices.Index(i.plan.names, r.column); at >= 0 {
@@ -220,12 +223,12 @@ func (i *inspection) checks(rules []rule) (out []check) {
 	return out
 }
 
-// incoming is the mapping of rows that bring money in.
+// incoming returns the mapping for rows with money in.
 func (i *inspection) incoming(changes *Mapping) *Mapping {
 	m := i.plan.mapping
 	other, _ := resolve(*changes, i.plan.names, len(i.columns), true)
 	if other.Amount != nil {
-		m.Fee = nil // an amount of its own is what arrived, after fees
+		m.Fee = nil // a separate amount column already excludes fees
 	}
 	from := other.slots()
 	for n, s := range m.slots() {
@@ -236,7 +239,7 @@ func (i *inspection) incoming(changes *Mapping) *Mapping {
 	return &m
 }
 
-// decide settles how numbers, dates and signs are read.
+// decide determines how numbers, dates and signs are read.
 func (i *inspection) decide(ctx context.Context) error {
 	i.decideDecimal()
 	i.plan.sign = i.kindOfSign()
@@ -274,7 +277,7 @@ func (i *inspection) decide(ctx context.Context) error {
 	return nil
 }
 
-// sample reads the whole file as an import would.
+// sample reads the whole file as an import would do.
 func (i *inspection) sample(ctx context.Context) error {
 	i.out.plan = i.plan
 	i.out.Sample = []statement.Sample{}
@@ -316,7 +319,7 @@ func (i *inspection) sample(ctx context.Context) error {
 	return nil
 }
 
-// cover widens the days of the file to one of its rows.
+// cover extends the days of the file to include the date of a row.
 func (p *Preview) cover(date string) {
 	if p.FirstDate == "" || date < p.FirstDate {
 		p.FirstDate = date

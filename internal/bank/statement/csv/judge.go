@@ -8,31 +8,32 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A verdict is what the rows together say about signs and order.
+// A verdict collects the evidence of the rows about signs and order.
 type verdict struct {
-	// Pairs of rows between which the balance moves by the amount. Added: a plus raises it; taken:
-	// a plus lowers it. Downward files have the oldest row first, upward ones the newest.
+	// Numbers of pairs of rows between which the balance moves by the amount. Added: a positive
+	// amount raises the balance. Taken: a positive amount lowers it. Down: the oldest row comes
+	// first. Up: the newest row comes first.
 	downAdded, downTaken, upAdded, upTaken int
 	pairs                                  int
 
-	negativeOut, positiveOut int // words that fit one convention or the other
-	negative, positive       int // amounts
+	negativeOut, positiveOut int // words that indicate one convention or the other
+	negative, positive       int // numbers of such amounts
 	mixedDebit, mixedCredit  bool
 
-	counts bool // the column of ids only counts the rows
+	counts bool // the column of ids only numbers the rows
 
-	rises, falls int // of the dates, where day and month are sure
+	rises, falls int // of dates in which day and month are unambiguous
 }
 
-// An entry is a row as the judge sees it: signed as in the file, or, if the direction is marked in
-// another way, positive for money in.
+// An entry is a row for the judge. Its amount is signed as in the file. If the direction is marked
+// in another way, money in is positive.
 type entry struct {
 	amount, balance money.Amount
 	amountOK        bool
 	balanceOK       bool
 }
 
-// judge reads the table once more, with its columns known.
+// judge reads the table again, with its columns known.
 func judge(ctx context.Context, file io.ReaderAt, p *plan, hints []*Column) (verdict, error) {
 	var v verdict
 	var debit, credit [2]int
@@ -136,7 +137,7 @@ func (v *verdict) words(rec record, amount money.Amount, m Mapping, hints []*Col
 	}
 }
 
-// proven returns what the balance proves: the sign of money out, and whether the oldest row comes
+// proven returns what the balance proves: the sign convention, and whether the oldest row comes
 // first. One or two rows can fit by chance, so most pairs must agree.
 func (v *verdict) proven() (sign string, oldestFirst, ok bool) {
 	v.dropDirection()
@@ -155,7 +156,7 @@ func (v *verdict) proven() (sign string, oldestFirst, ok bool) {
 	return sign, max(v.downAdded, v.downTaken) == best, true
 }
 
-// dropDirection excludes a direction of the file that contradicts the dates. With equal amounts the
+// dropDirection excludes an order of the rows that contradicts the dates. With equal amounts, the
 // balance alone cannot decide.
 func (v *verdict) dropDirection() {
 	switch {
@@ -166,7 +167,7 @@ func (v *verdict) dropDirection() {
 	}
 }
 
-// ordered reports whether the balance also shows the direction of the file.
+// ordered reports whether the balance also shows the order of the rows.
 func (v *verdict) ordered() bool {
 	return max(v.downAdded, v.downTaken) != max(v.upAdded, v.upTaken)
 }

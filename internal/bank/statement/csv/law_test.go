@@ -24,21 +24,21 @@ type line struct {
 	name             string
 }
 
-// A dialect is a way to write a statement.
+// A dialect is a style of writing a statement.
 type dialect struct {
 	encoding  string
 	delimiter string
 	lineEnd   string
-	header    int // index into headers, or -1 for none
+	header    int // index into headers, or -1 for no header
 	preamble  string
 	footer    string
-	date      string // of %[1]d year, %[2]d month, %[3]d day, %[4]s its name
+	date      string // format with %[1]d year, %[2]d month, %[3]d day, %[4]s name of the month
 	point     string
 	thousands string
 	sign      string // negative, positive, brackets, trailing, split, splitSigned, zeros, flag, crdr
-	currency  string // before or behind the amount
+	currency  string // before or after the amount
 	quoted    bool
-	newest    bool // first
+	newest    bool // newest row first
 }
 
 var (
@@ -103,13 +103,13 @@ func drawDialect(t *rapid.T) dialect {
 		d.thousands = map[string]string{".": ",", ",": "."}[d.point]
 	}
 	if d.header < 0 && (d.sign == "split" || d.sign == "splitSigned" || d.sign == "zeros") {
-		d.sign = "negative" // without names, two columns need luck
+		d.sign = "negative" // without a header, two columns would be guesswork
 	}
 	return d
 }
 
-// drawStatement makes rows that determine everything: a day above 12, amounts of different size, a
-// balance.
+// drawStatement returns rows that leave nothing open: a day above 12, amounts of different size,
+// and a balance.
 func drawStatement(t *rapid.T) []line {
 	n := rapid.IntRange(4, 20).Draw(t, "rows")
 	out := make([]line, n)
@@ -211,7 +211,7 @@ func (d dialect) amount(cents int64) []string {
 	return []string{d.number(-cents, "-", "")}
 }
 
-// number prints cents in the dialect, with those marks about it if it is negative.
+// number writes cents in the dialect, with the given marks around it if it is negative.
 func (d dialect) number(cents int64, before, behind string) string {
 	if cents >= 0 {
 		before, behind = "", ""
@@ -231,7 +231,7 @@ func (d dialect) number(cents int64, before, behind string) string {
 	return before + s + behind
 }
 
-// readsBack compares what a file says with what was meant.
+// readsBack compares the rows that are read from a file with the original rows.
 func (d dialect) readsBack(ctx context.Context, data string, rows []line, o csv.Options) error {
 	p, err := csv.Inspect(ctx, strings.NewReader(data), o)
 	if err != nil {
@@ -268,8 +268,8 @@ func (d dialect) readsBack(ctx context.Context, data string, rows []line, o csv.
 	return nil
 }
 
-// TestAnyDialectReadsBack checks the law of the package: rows written in any dialect are read back
-// with the same meaning.
+// TestAnyDialectReadsBack checks the main property of the package: rows written in any dialect are
+// read back with the same meaning.
 func TestAnyDialectReadsBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -282,7 +282,7 @@ func TestAnyDialectReadsBack(t *testing.T) {
 		if err := d.readsBack(t.Context(), data, rows, csv.Options{}); err != nil {
 			t.Fatalf("%v\n%s", err, file)
 		}
-		// The control: read against its nature, no statement comes back.
+		// The control: with the wrong decimal separator, no statement is read back correctly.
 		wrong := map[string]string{".": ",", ",": "."}[d.point]
 		if d.readsBack(t.Context(), data, rows, csv.Options{DecimalSeparator: wrong}) == nil {
 			t.Fatalf("the wrong decimal mark makes no difference\n%s", file)

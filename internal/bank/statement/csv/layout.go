@@ -10,24 +10,24 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// How much of a file is looked at to find the table in it.
+// How much of a file is read to find its table.
 const (
 	headRecords = 300
 	headCells   = 20_000
 	maxPreamble = 60
 )
 
-// A layout is where the table is and how its cells are parted.
+// A layout is the position of the table and how its cells are separated.
 type layout struct {
 	comma  byte
-	header int      // the record that holds the names, 0 where there is none
-	raw    []string // the names
+	header int      // the number of the header's record, or 0 if there is none
+	raw    []string // the names in the header
 	known  *format
-	iban   string   // of the account, where the lines above the table have it
-	rows   []record // of the head, those that look like transactions
+	iban   string   // of the account, if the lines above the table contain it
+	rows   []record // rows at the top that look like transactions
 }
 
-// findLayout tries the delimiters and takes the one under which most rows look like transactions.
+// findLayout tries the delimiters and chooses the one with most rows that look like transactions.
 func findLayout(file io.ReaderAt, encoding string, o Options) (layout, error) {
 	commas := []byte{',', ';', '\t', '|'}
 	if o.Delimiter != "" {
@@ -68,7 +68,7 @@ func excelHint(head []record, comma byte) (byte, bool) {
 	return rest[0], true
 }
 
-// readHead reads the first records, whose fields it keeps.
+// readHead reads the first records and copies their fields.
 func readHead(file io.ReaderAt, encoding string, comma byte) ([]record, error) {
 	s := newScanner(reading.Open(file, encoding), comma)
 	var out []record
@@ -87,7 +87,8 @@ func readHead(file io.ReaderAt, encoding string, comma byte) ([]record, error) {
 	return out, nil
 }
 
-// survey finds the header and the rows of the table, and scores how much the result looks like one.
+// survey finds the header and the rows of the table, and scores how much the result looks like a
+// table.
 func (l *layout) survey(head []record, fixed *int) (score int) {
 	widths := map[int]int{}
 	first := -1
@@ -120,8 +121,8 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 	return score
 }
 
-// findHeader looks for names that are known, then for names that say enough, then for a line of
-// mere words before the first row.
+// findHeader looks first for the names of a known format, then for names of a date and an amount,
+// then for a line of words before the first row.
 func (l *layout) findHeader(head []record, first, width int, fixed *int) {
 	switch {
 	case fixed == nil:
@@ -143,8 +144,8 @@ func (l *layout) findHeader(head []record, first, width int, fixed *int) {
 		}
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {
-		// A summary above the table may have a date and an amount too, but not the width of most
-		// rows.
+		// A summary above the table may also have a date and an amount, but it does not have the
+		// width of most rows.
 		fits := max(len(rec.fields)-width, width-len(rec.fields)) <= 1
 		if len(rec.fields) > 1 && (fits || l.raw == nil) && isHeader(rec.fields) {
 			l.take(rec)
@@ -170,7 +171,7 @@ func (l *layout) take(rec record) {
 	}
 }
 
-// looksLikeData reports a date and a number in two cells.
+// looksLikeData reports whether a record has a date and a number in two cells.
 func looksLikeData(rec record) bool {
 	dates, numbers := 0, 0
 	for _, f := range rec.fields {
@@ -183,15 +184,14 @@ func looksLikeData(rec record) bool {
 	return dates > 0 && (numbers > 0 || dates > 1)
 }
 
-// isValue reports a cell that no header has.
+// isValue reports whether a cell is a value that no header contains.
 func isValue(cell string) bool {
 	_, date := isDate(cell)
 	_, isNumber := reading.ParseFigure(cell)
 	return date || isNumber
 }
 
-// isWords reports whether a record could be the header of the record that follows it, in any
-// language.
+// isWords reports whether a record could be the header of the next record, in any language.
 func isWords(rec, next record) bool {
 	filled := 0
 	for _, f := range rec.fields {

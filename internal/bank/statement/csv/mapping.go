@@ -7,8 +7,8 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// resolve finds the columns of a mapping by their names. Columns that only some versions of a known
-// format have may be missing.
+// resolve finds the columns of a mapping by their names. If lenient, columns may be missing,
+// because only some versions of a known format have them.
 func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error) {
 	var faults []errs.Detail
 	for _, s := range m.slots() {
@@ -35,7 +35,7 @@ func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error
 	return m, errs.Faults(faults)
 }
 
-// checkMapping reports what a mapping must have and lacks.
+// checkMapping returns an error if the mapping lacks a required column.
 func checkMapping(m *Mapping, sign string) error {
 	switch {
 	case sign == Split && m.Amount != nil, sign == Flag && m.Flag == nil:
@@ -50,7 +50,7 @@ func checkMapping(m *Mapping, sign string) error {
 	return nil
 }
 
-// A finder maps columns by their names and what is in them.
+// A finder maps columns by their names and contents.
 type finder struct {
 	columns []column
 	rows    int
@@ -64,7 +64,7 @@ func findMapping(columns []column, rows int) Mapping {
 	for _, s := range m.slots() {
 		slots[s.name] = s.column
 	}
-	exact := false // the amount is called just that
+	exact := false // the column's name means nothing but the amount
 	for _, r := range roles {
 		at, rank := f.best(r)
 		if at < 0 {
@@ -73,7 +73,7 @@ func findMapping(columns []column, rows int) Mapping {
 		if r.slot == "amount" {
 			exact = rank < len(r.words)
 			if m.Debit != nil && m.Credit != nil && !exact {
-				continue // "original amount" beside money out and money in
+				continue // such as "original amount" beside debit and credit columns
 			}
 		}
 		*slots[r.slot] = At(at)
@@ -88,7 +88,7 @@ func findMapping(columns []column, rows int) Mapping {
 	return m
 }
 
-// addCurrency maps a column of currencies that a known format has in some of its versions only.
+// addCurrency maps a column of currencies that only some versions of a known format have.
 func addCurrency(m *Mapping, columns []column) {
 	for n := range columns {
 		c := &columns[n]
@@ -98,7 +98,7 @@ func addCurrency(m *Mapping, columns []column) {
 	}
 }
 
-// best is the surest column for a role that is free and holds what the role needs.
+// best returns the free column that fits a role best by name and has suitable content.
 func (f *finder) best(r role) (at, rank int) {
 	at = -1
 	for i := range f.columns {
@@ -115,7 +115,7 @@ func (f *finder) best(r role) (at, rank int) {
 func (f *finder) holds(slot string, c *column) bool {
 	switch slot {
 	case "date":
-		return c.dates > 0 && c.dates*4 >= c.filled // in a short file the footer has as many lines as the table
+		return c.dates > 0 && c.dates*4 >= c.filled // in a short file, footer lines may outnumber the rows
 	case "amount", "balance":
 		return c.isNumbers()
 	case "debit", "credit":
@@ -141,7 +141,7 @@ func (f *finder) fill(m *Mapping) {
 	}
 	if m.Flag != nil && m.Amount != nil && f.columns[m.Amount.Index].negative > 0 {
 		f.used[m.Flag.Index] = false
-		m.Flag = nil // the sign is enough
+		m.Flag = nil // the sign of the amount is enough
 	}
 	f.first(&m.Currency, func(c *column) bool { return c.isCurrency(true) && c.filled*2 > f.rows })
 	if m.Name != nil || m.MerchantName != nil {
@@ -156,7 +156,7 @@ func (f *finder) fill(m *Mapping) {
 	}
 }
 
-// first fills a slot that is empty with the first free column that fits.
+// first sets an empty slot to the first free column that fits.
 func (f *finder) first(slot **Column, fits func(*column) bool) {
 	for i := range f.columns {
 		if *slot == nil && !f.used[i] && fits(&f.columns[i]) {
@@ -166,8 +166,8 @@ func (f *finder) first(slot **Column, fits func(*column) bool) {
 	}
 }
 
-// fillAmounts looks for amounts among the columns of numbers: one alone; two that take turns, which
-// are money out and money in; or an amount and a balance.
+// fillAmounts looks for amounts among the columns of numbers. It accepts a single column, two
+// columns of which each row fills one (money out and money in), or an amount and a balance.
 func (f *finder) fillAmounts(m *Mapping) {
 	var with, all []int
 	for i := range f.columns {
@@ -181,7 +181,7 @@ func (f *finder) fillAmounts(m *Mapping) {
 		}
 	}
 	if len(with) == 0 {
-		with = all // whole amounts: nothing distinguishes them from check numbers
+		with = all // no decimals: amounts cannot be distinguished from check numbers
 	}
 	var full, half []int
 	for _, i := range with {

@@ -4,31 +4,33 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"unicode"
 
 	"coffer/internal/bank/statement/reading"
+	"coffer/internal/platform/money"
 	"coffer/internal/platform/text"
 )
 
-// A column is what all rows say about one column.
+// A column holds statistics of all rows about one column.
 type column struct {
-	name    string // normal
+	name    string // normalized
 	filled  int
 	dates   int
 	numbers int
 	letters int
 
-	byOrder  [orders]int // dates that exist in each order
+	byOrder  [orders]int // dates that are valid in each order
 	previous [orders]day
-	rises    [orders]int // dates later than the one above
+	rises    [orders]int // dates later than in the row above
 	falls    [orders]int
 	looks    parts // of the first date
 
-	point, comma         int // votes for the decimal mark
-	openPoint, openComma int // numbers with that mark alone that leave it open
+	point, comma         int // votes for the decimal separator
+	openPoint, openComma int // ambiguous numbers with only that mark
 	negative, positive   int
 
-	values   map[string]int // the different values, while they are few
+	values   map[string]int // the distinct values, if there are few
 	samples  []text.Untrusted
 	overflow bool
 }
@@ -142,15 +144,15 @@ func (c *column) seeNumber(f reading.Figure) {
 	}
 }
 
-// isDates reports a column of dates.
+// isDates reports whether the column mainly contains dates.
 func (c *column) isDates() bool { return c.filled > 0 && c.dates*2 > c.filled }
 
-// isNumbers reports a column of numbers; blanks are fine.
+// isNumbers reports whether the column mainly contains numbers. Blank cells do not count.
 func (c *column) isNumbers() bool {
 	return c.numbers > 0 && c.numbers*2 > c.filled && (!c.isDates() || c.looks.sep == 0)
 }
 
-// isFlag reports a column whose every value is a word for a direction.
+// isFlag reports whether every value of the column is a word for a direction.
 func (c *column) isFlag(rows int) bool {
 	if c.overflow || len(c.values) == 0 || len(c.values) > 4 || c.filled*2 < rows || c.numbers+c.dates > 0 {
 		return false
@@ -163,18 +165,45 @@ func (c *column) isFlag(rows int) bool {
 	return true
 }
 
-// isCurrency reports whether the column has currency codes. Without a matching name, only common
-// ones count, because banks abbreviate much to three letters.
+// isCurrency reports whether the column has currency codes. Without a matching column name, only
+// common codes count, because banks use many abbreviations of three letters. With a matching name,
+// it is enough if most cells are codes: a row with an unreadable currency must not be read as if
+// the file had no currencies.
 func (c *column) isCurrency(common bool) bool {
-	if c.overflow || len(c.values) == 0 {
+	if common && c.overflow || len(c.values) == 0 {
 		return false
 	}
-	for v := range c.values {
-		if len(v) != 3 || common && !slices.Contains(commonCurrencies, v) {
+	codes := 0
+	for v, n := range c.values {
+		switch {
+		case codeOf(v) != "" && (!common || slices.Contains(commonCurrencies, v)):
+			codes += n
+		case common:
 			return false
 		}
 	}
-	return true
+	return common || codes*2 > c.filled
+}
+
+// codeOf returns the currency of a cell with a code or a sign, or "".
+func codeOf(cell string) money.Currency {
+	if c, err := money.ParseCurrency(strings.ToUpper(cell)); err == nil {
+		return c
+	}
+	for _, r := range cell {
+		return reading.Symbols[r]
+	}
+	return ""
+}
+
+// isOther reports whether the column has another currency than the given one.
+func (c *column) isOther(than money.Currency) bool {
+	for v := range c.values {
+		if codeOf(v) != than {
+			return true
+		}
+	}
+	return false
 }
 
 var commonCurrencies = list(

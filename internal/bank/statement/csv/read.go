@@ -15,37 +15,37 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A plan is everything that reading needs, decided.
+// A plan holds all decisions that reading needs.
 type plan struct {
 	encoding string
 	comma    byte
-	// the number of the header's record, or of the last one before the table; 0 where the table
-	// begins the file
+	// The number of the header's record, or of the last record before the table. It is 0 if the
+	// file begins with the table.
 	header   int
-	names    []string // normal names of the columns; nil without a header
+	names    []string // normalized names of the columns; nil without a header
 	mapping  Mapping
-	inbound  *Mapping // the mapping of rows that bring money in, where it differs
+	inbound  *Mapping // the mapping for money in, if different
 	order    dateOrder
 	decimal  byte
 	sign     string
-	counts   bool // the column of ids only counts the rows of the file
+	counts   bool // the column of ids only numbers the rows of the file
 	keep     []check
 	skip     []check
 	only     []check
-	currency map[int]money.Currency // what the header says of a column
+	currency map[int]money.Currency // the currency in the header, by column
 	fallback money.Currency
 }
 
-// A check is a rule whose column is found.
+// A check is a rule with a resolved column.
 type check struct {
 	column *Column
 	values []string
 }
 
-// Read yields the rows of a file in order, as Inspect understood it. A row that is not a
+// Read yields the rows of a file in order, in the way that Inspect found. A row that is not a
 // transaction, or can't be read, is yielded as a [*statement.RowError] with only its number. Any
-// other error, including the end of the context, ends the file and means that the earlier rows must
-// not be kept.
+// other error, including the end of the context, ends the file; the caller must then discard the
+// earlier rows.
 func Read(ctx context.Context, file io.ReaderAt, p Preview) iter.Seq2[statement.Row, error] {
 	return p.plan.read(ctx, file)
 }
@@ -71,7 +71,7 @@ func (p *plan) read(ctx context.Context, file io.ReaderAt) iter.Seq2[statement.R
 	}
 }
 
-// ctxRecords is how many records are read between two looks at the context.
+// ctxRecords is how many records are read between two checks of the context.
 const ctxRecords = 1000
 
 // body yields the records below the header that are not blank. It ends with the context.
@@ -100,10 +100,10 @@ func (p *plan) body(ctx context.Context, file io.ReaderAt) iter.Seq2[record, err
 	}
 }
 
-// A fault is a reason for which a row is not taken.
+// A fault is the reason why a row is left out.
 type fault struct {
 	code, message string
-	skip          bool // it is rightly no transaction
+	skip          bool // the row is not a transaction, such as a total
 }
 
 var (
@@ -123,7 +123,7 @@ var (
 	faultMemo     = &fault{"not_booked", "information only; the balance doesn't change", true}
 )
 
-// row reads a record. The amount of the row is positive where money went out.
+// row reads a record. The amount of the row is positive for money out.
 func (p *plan) row(rec record) (row statement.Row, _ *fault) {
 	m := &p.mapping
 	if rec.broken {
@@ -171,7 +171,7 @@ func (p *plan) row(rec record) (row statement.Row, _ *fault) {
 }
 
 // undated returns the reason why a row without a date is left out. A row with an amount and a text
-// is an unreadable transaction, unless its text names a total or a balance.
+// counts as an unreadable transaction, unless its text names a total or a balance.
 func (p *plan) undated(rec record, cell string) *fault {
 	if pendingWords[norm(cell)] {
 		return faultPending
@@ -199,7 +199,7 @@ func (p *plan) date(cell string) (day, bool) {
 	return pt.in(p.order)
 }
 
-// words fills the row's text.
+// words sets the row's texts.
 func (p *plan) words(row *statement.Row, rec record, m *Mapping) {
 	line := func(c *Column) text.Untrusted {
 		if s := unguard(rec.at(c)); s != "" {
@@ -223,8 +223,8 @@ func (p *plan) words(row *statement.Row, rec record, m *Mapping) {
 	}
 }
 
-// unguard removes what keeps spreadsheets from turning a cell into a number or a formula: an
-// apostrophe in front, or quotes about it.
+// unguard removes characters that keep spreadsheets from converting a cell to a number or a
+// formula: a leading apostrophe, or quotes.
 func unguard(s string) string {
 	s = reading.Trim(s)
 	for len(s) > 1 && (s[0] == '"' && s[len(s)-1] == '"' || s[0] == '\'' && s[len(s)-1] == '\'') {
@@ -236,13 +236,13 @@ func unguard(s string) string {
 	return s
 }
 
-// damaged reports an id that a spreadsheet has rounded: 3.20E+12 stands for a thousand of them.
+// damaged reports whether a spreadsheet has rounded an id: 3.20E+12 can stand for very many ids.
 func damaged(id string) bool {
 	at := strings.IndexAny(id, "Ee")
 	return at > 0 && at+1 < len(id) && id[at+1] == '+' && reading.IsDigit(id[at-1])
 }
 
-// status is the reason for which the bank itself would not count the row.
+// status returns the reason why the bank itself would not count the row, or nil.
 func (p *plan) status(rec record) *fault {
 	word := norm(rec.at(p.mapping.Status))
 	switch {
@@ -271,7 +271,7 @@ func (p *plan) status(rec record) *fault {
 
 func (c check) holds(rec record) bool { return slices.Contains(c.values, norm(rec.at(c.column))) }
 
-// amount is the row's, positive where money went out, with the currency that stands beside it.
+// amount returns the row's amount, positive for money out, and the currency beside it.
 func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir reading.Direction, c money.Currency, bad *fault) {
 	if p.sign == Split {
 		a, c, bad = p.split(rec, m)
@@ -333,8 +333,8 @@ func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *fa
 	return a.Neg(), c, nil
 }
 
-// split reads a column for each direction. Their signs say nothing: some banks write one of them
-// with a minus.
+// split reads a debit and a credit column. It ignores their signs, because some banks write one of
+// the columns with a minus.
 func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *fault) {
 	debit, f, lacksDebit := p.figure(rec, m.Debit)
 	credit, g, lacksCredit := p.figure(rec, m.Credit)
@@ -360,7 +360,7 @@ func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *fau
 	return debit, "", faultBoth
 }
 
-// figure is the number in a column, with its sign in the file.
+// figure returns the number in a column, with its sign in the file.
 func (p *plan) figure(rec record, c *Column) (money.Amount, reading.Figure, *fault) {
 	cell := rec.at(c)
 	if reading.Trim(cell) == "" {
@@ -377,8 +377,7 @@ func (p *plan) figure(rec record, c *Column) (money.Amount, reading.Figure, *fau
 	return a, f, nil
 }
 
-// currencyOf is the row's currency: of its column, else of the amount, else the caller's; none is
-// fine.
+// currencyOf returns the row's currency: from its column, else from the amount, else the fallback.
 func (p *plan) currencyOf(rec record, m *Mapping, beside money.Currency) (c money.Currency, assumed, ok bool) {
 	cell := reading.Trim(rec.at(m.Currency))
 	if cell != "" {

@@ -10,8 +10,8 @@ import (
 	"coffer/internal/bank/statement/reading"
 )
 
-// Limits of one record. A longer one is not from a bank's statement, or has a quote that nobody
-// closes.
+// Limits of one record. A longer one is not from a bank's statement, or has a quote that is never
+// closed.
 const (
 	maxCell    = 32 << 10
 	maxRecord  = 256 << 10
@@ -23,14 +23,14 @@ const (
 type record struct {
 	number int // from 1
 	fields []string
-	broken bool // it went beyond a limit
+	broken bool // it exceeded a limit
 }
 
 func (r record) blank() bool {
 	return !slices.ContainsFunc(r.fields, func(f string) bool { return reading.Trim(f) != "" })
 }
 
-// at is the cell of a column, or "" where the row is too short.
+// at returns the cell of a column, or "" if the row is too short.
 func (r record) at(c *Column) string {
 	if c == nil || c.Index >= len(r.fields) {
 		return ""
@@ -38,9 +38,9 @@ func (r record) at(c *Column) string {
 	return r.fields[c.Index]
 }
 
-// A scanner splits text into records as RFC 4180 has it, and forgives what banks do to it: quotes
-// inside a cell, blanks around quotes, any line end. encoding/csv knows no lone CR and skips blank
-// lines, which spoils the numbering.
+// A scanner splits text into records as in RFC 4180. It accepts common mistakes of banks: quotes
+// inside a cell, blanks around quotes, and any line break. encoding/csv does not accept a lone CR,
+// and skips blank lines, which makes the row numbers wrong.
 type scanner struct {
 	in     *bufio.Reader
 	comma  byte
@@ -55,8 +55,8 @@ func newScanner(r io.Reader, comma byte) *scanner {
 	return &scanner{in: bufio.NewReaderSize(r, 64<<10), comma: comma}
 }
 
-// next gives the next record, whose fields slice is valid until the next call; the strings stay.
-// After the last it gives io.EOF.
+// next returns the next record. Its fields slice is valid until the next call; the strings stay
+// valid. After the last record it returns io.EOF.
 func (s *scanner) next() (record, error) {
 	s.buf, s.ends, s.broken = s.buf[:0], s.ends[:0], false
 	c, err := s.in.ReadByte()
@@ -80,7 +80,7 @@ func (s *scanner) next() (record, error) {
 			break
 		}
 		if c, err = s.in.ReadByte(); errors.Is(err, io.EOF) {
-			break // behind a delimiter
+			break // after a delimiter
 		} else if err != nil {
 			return record{}, err
 		}
@@ -116,7 +116,7 @@ func (s *scanner) field(c byte) (last bool, err error) {
 			s.skipLF()
 			s.add(start, '\n')
 		case quoted && len(s.buf)-start >= maxCell:
-			s.broken, quoted = true, false // take up the table again at the next line
+			s.broken, quoted = true, false // continue the table at the next line
 		case quoted:
 			s.add(start, c)
 		case c == s.comma:
@@ -142,8 +142,8 @@ func (s *scanner) add(start int, c byte) {
 	s.buf = append(s.buf, c)
 }
 
-// quote decides what a quote inside a quoted field is: half of a doubled one, the end, or a
-// character that somebody forgot to double.
+// quote decides what a quote inside a quoted field is: half of a doubled quote, the end of the
+// field, or a character that should have been doubled.
 func (s *scanner) quote(start int) (stillQuoted bool, err error) {
 	for n := 1; ; n++ {
 		ahead, err := s.in.Peek(n)

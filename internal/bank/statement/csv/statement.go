@@ -12,7 +12,8 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// Format takes any file, because nothing marks a table of text: it stands behind the others.
+// Format accepts any file, because nothing marks a table of text. So it must be the last format of
+// the list.
 var Format = statement.Format{
 	Name: "csv", Title: "CSV",
 	Detect: func([]byte) bool { return true },
@@ -38,7 +39,7 @@ var Format = statement.Format{
 	},
 }
 
-// parseOptions reads what callers and earlier files fix.
+// parseOptions reads the options of the caller and of earlier files.
 func parseOptions(o statement.Options) (Options, error) {
 	out := Options{DefaultCurrency: o.DefaultCurrency, UsualCurrency: o.UsualCurrency}
 	for name, to := range map[string]any{
@@ -66,7 +67,7 @@ func parseOptions(o statement.Options) (Options, error) {
 	return out, nil
 }
 
-// statement is the preview as the contract has it.
+// statement converts the preview to the type of the contract.
 func (p Preview) statement() (statement.Preview, error) {
 	out := p.Preview
 	out.Plan, out.Balances = &p.plan, p.Mapping.Balance != nil
@@ -85,8 +86,8 @@ func (p Preview) statement() (statement.Preview, error) {
 	return out, err
 }
 
-// settled returns the complete options for reading the file. Columns are identified by name if the
-// file has names, so that a bank that moves its columns is noticed and not misread.
+// settled returns the complete options for reading the file. Columns with unique names are
+// identified by name. So if a bank moves its columns, they are still found and not misread.
 func (p Preview) settled() (statement.Own, error) {
 	o := Options{
 		Encoding: p.Encoding, Delimiter: p.Delimiter, HeaderRow: p.HeaderRow, DateFormat: p.DateFormat,

@@ -10,15 +10,16 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A role is what the words of a header say a column is, the surest words first.
+// A role is a field of a mapping, with the words in a header that identify it, the surest words
+// first.
 type role struct {
 	slot  string
 	words []string
-	parts []string // words that identify it even inside a longer name
+	parts []string // words that identify it even within a longer name
 }
 
-// roles are the words of headers in the languages of the known formats. A column takes the first
-// role that it fits, in this order.
+// roles are the words of headers in the languages of the known formats. A column gets the first
+// role that fits, in this order.
 var roles = []role{
 	{"debit", list("debit|debit amount|outflow|outflows|debits|withdrawal|withdrawals|withdrawal amount|withdrawal " +
 		"amt|paid out|money out|amount debit|out|soll|belastung|lastschrift|débit|debit " +
@@ -70,8 +71,8 @@ var roles = []role{
 
 func list(s string) []string { return strings.Split(s, "|") }
 
-// norm is a header's name as names are compared: no quotes, no # before it, one space where there
-// is white space, folded.
+// norm normalizes a header's name for comparisons: without quotes and a leading #, with single
+// spaces, folded.
 func norm(name string) string {
 	if name == "" {
 		return ""
@@ -80,7 +81,7 @@ func norm(name string) string {
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `#"'*:`))
 }
 
-// bare is a normal name without what stands in brackets: "amount (usd)" is an amount.
+// bare returns a normalized name without the part in brackets: "amount (usd)" becomes "amount".
 func bare(name string) string {
 	if i := strings.IndexAny(name, "(["); i > 0 {
 		return strings.TrimSpace(name[:i])
@@ -107,7 +108,7 @@ func (r role) fits(name string) (rank int, ok bool) {
 	return 0, false
 }
 
-// isHeader reports whether names say at least when, and how much.
+// isHeader reports whether names include at least a date and an amount.
 func isHeader(fields []string) bool {
 	if slices.ContainsFunc(fields, isValue) {
 		return false
@@ -125,7 +126,7 @@ func isHeader(fields []string) bool {
 	return found["date"] && (found["amount"] || found["debit"] || found["credit"])
 }
 
-// headerCurrency is the currency that a header names: "Amount (USD)", "Betrag (€)", "CAD$".
+// headerCurrency returns the currency in a header: "Amount (USD)", "Betrag (€)", "CAD$".
 func headerCurrency(name string) money.Currency {
 	s := text.Line(name, 120).Plain()
 	if i, j := strings.IndexAny(s, "(["), strings.LastIndexAny(s, ")]"); i >= 0 && j > i {
@@ -163,14 +164,14 @@ var directions = map[string]reading.Direction{
 	"neutral": unknown,
 }
 
-// balanceWords begin the text of lines that state a balance where others state an amount.
+// balanceWords begin the text of lines that state a balance in the column of amounts.
 var balanceWords = list("beginning balance|opening balance|starting balance|previous balance|closing balance|ending " +
 	"balance|balance brought forward|balance carried forward|brought forward|carried " +
 	"forward|anfangssaldo|endsaldo|alter saldo|neuer saldo|alter kontostand|neuer kontostand|kontostand|saldo " +
 	"inicial|saldo final|saldo anterior|solde initial|initial balance|solde final|ancien solde|nouveau " +
 	"solde|beginsaldo|eindsaldo|transactions total")
 
-// statesBalance reports such a line.
+// statesBalance reports whether a cell is the text of such a line.
 func statesBalance(cell string) bool {
 	cell = reading.Trim(cell)
 	if len(cell) < 8 || len(cell) > 80 {
@@ -182,11 +183,11 @@ func statesBalance(cell string) bool {
 	})
 }
 
-// totalWords begin the text of lines that add others up.
+// totalWords begin the text of lines with totals.
 var totalWords = list("total|subtotal|sub-total|grand " +
 	"total|sum|summe|gesamt|zwischensumme|totaal|totale|totaux|suma|somme|razem|summa")
 
-// statesTotal reports such a line.
+// statesTotal reports whether a cell is the text of such a line.
 func statesTotal(cell string) bool {
 	n := norm(cell)
 	return slices.ContainsFunc(totalWords, func(w string) bool {
@@ -195,20 +196,20 @@ func statesTotal(cell string) bool {
 	})
 }
 
-// pendingWords mark charges that are not booked yet: they come again in a later file, often with
+// pendingWords mark charges that are not booked yet. They appear again in a later file, often with
 // another amount or text.
 var pendingWords = map[string]bool{
 	"pending": true, "vorgemerkt": true, "umsatz vorgemerkt": true, "authorised": true, "authorized": true,
 	"processing": true, "en attente": true, "pendiente": true, "reserved": true, "in bearbeitung": true,
 }
 
-// deadWords mark what never moved money.
+// deadWords mark rows that never moved money.
 var deadWords = map[string]bool{
 	"reverted": true, "declined": true, "failed": true, "cancelled": true, "canceled": true, "denied": true,
 	"expired": true, "voided": true, "rejected": true, "abgelehnt": true, "storniert": true, "removed": true,
 }
 
-// outWords and inWords in the text of a row show which sign is which, if nothing surer does.
+// outWords and inWords in the text of a row indicate the sign convention if nothing surer does.
 var (
 	outWords = list("purchase|sale|pos |debit card|withdrawal|atm " +
 		"|fee|grocer|supermarket|coffee|restaurant|kartenzahlung|lastschrift|achat|paiement " +
@@ -218,7 +219,7 @@ var (
 		"paid|dividend|reimburse|return")
 )
 
-// saysDirection reads a row's words for what it probably was.
+// saysDirection guesses the direction of a row from its words.
 func saysDirection(s string) reading.Direction {
 	s = text.Fold(s)
 	for _, w := range inWords {

@@ -1,6 +1,6 @@
-// Package linestest is a made-up statement format, with which a test proves that a format is a
-// directory and a line in the list. A file has a line "lines 1 DE00…, EUR" and then, for each
-// transaction, a line "day;amount;name" with a minus for money out.
+// Package linestest is an invented statement format. With it a test proves that a new format needs
+// only a directory and a line in the list. A file has a line "lines 1 DE00…, EUR" and then a line
+// "day;amount;name" for each transaction, with a minus for money out.
 package linestest
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const magic = "lines "
 
-// Format is the format.
+// Format is the invented format.
 var Format = statement.Format{
 	Name: "lines", Title: "Lines",
 	Detect:  func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },

@@ -6,7 +6,7 @@ import (
 	"coffer/internal/bank/statement/reading"
 )
 
-// maxLines is how much of a field is read; the rest is passed over.
+// maxLines is the maximum number of lines that are read of a field; the rest is ignored.
 const maxLines = 64
 
 // A field is a tag with its lines.
@@ -15,11 +15,11 @@ type field struct {
 	lines []string
 }
 
-// A scanner takes a file apart into fields. A line that begins with no tag goes on with the field
-// before it, even if it begins with a hyphen: only one that is nothing else ends the message.
+// A scanner splits a file into fields. A line that does not begin with a tag continues the previous
+// field, even if it begins with a hyphen. Only a line with nothing but a hyphen ends the message.
 type scanner struct {
 	in   *reading.Lines
-	held string // a line that was read too far
+	held string // a line that was read ahead
 	has  bool
 }
 
@@ -35,7 +35,7 @@ func (s *scanner) next() (field, error) {
 		case isEnd(line):
 			return field{}, nil
 		case !ok:
-			continue // outside of any field
+			continue // text outside any field
 		}
 		f := field{tag: tag, lines: []string{rest}}
 		for {
@@ -56,7 +56,7 @@ func (s *scanner) next() (field, error) {
 
 func isEnd(line string) bool { return line == "-" || line == "-}" }
 
-// split takes the tag off a line that begins with one.
+// split separates the tag from a line that begins with one.
 func split(line string) (tag, rest string, ok bool) {
 	if len(line) < 4 || line[0] != ':' {
 		return "", "", false
@@ -74,7 +74,7 @@ func split(line string) (tag, rest string, ok bool) {
 }
 
 // line returns the next line without the envelope before the first field. Some banks break a line
-// within a tag, behind its first colon.
+// within a tag, after its first colon.
 func (s *scanner) line() (string, error) {
 	if s.has {
 		s.has = false

@@ -1,5 +1,6 @@
-// Package mt940 reads account statements as SWIFT's MT940 and its interim report MT942, with the
-// habits of German, Dutch and other banks. It must not believe lengths: banks exceed them.
+// Package mt940 reads account statements in SWIFT's MT940 format and its interim report MT942,
+// including the variants of German, Dutch and other banks. It must not rely on field lengths,
+// because banks exceed them.
 package mt940
 
 import (
@@ -13,7 +14,7 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// Format is both messages.
+// Format covers both messages.
 var Format = statement.Format{Name: "mt940", Title: "MT940", Detect: detect, Inspect: inspect, Read: reading.Read}
 
 var (

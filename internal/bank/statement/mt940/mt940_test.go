@@ -9,13 +9,13 @@ import (
 	"coffer/internal/bank/statement/wanttest"
 )
 
-// Every sample gives exactly its rows, what is left out, its balances and warnings.
+// Each sample file is read as expected: rows, skipped entries, balances and warnings.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	wanttest.Check(t, mt940.Format)
 }
 
-// The account is read where the bank names itself on a second line, and two such accounts stay two.
+// The account is read even if the bank is on a second line. Two such accounts stay separate.
 func TestAccountWithItsBank(t *testing.T) {
 	t.Parallel()
 	const one = ":20:A\n:25P:NL08INGB0000001234\nINGBNL2A\n:28C:1\n:60F:C260301EUR10,00\n:61:2603020302D1,00NMSC\n" +

@@ -2,7 +2,6 @@ package mt940
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"strings"
@@ -13,57 +12,46 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A census is what a file shows beside its rows.
+// A census counts what a file contains besides rows.
 type census struct {
 	statements int
 	interim    bool
 }
 
-// ctxFields is how many fields are read between two looks at the context.
+// ctxFields is how many fields are read between two checks of the context.
 const ctxFields = 2000
 
 func items(ctx context.Context, file io.ReaderAt, encoding string, seen *census) iter.Seq2[reading.Item, error] {
 	return reading.Stream(func(emit func(reading.Item) error) error {
 		r := reader{emit: emit, seen: seen}
 		s := scanner{in: reading.NewLines(reading.Open(file, encoding))}
-		for n := 0; ; n++ {
-			if n%ctxFields == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			f, err := s.next()
-			if errors.Is(err, io.EOF) {
-				return r.flush()
-			}
-			if err == nil {
-				err = r.take(f)
-			}
-			if err != nil {
-				return err
-			}
+		if err := reading.Each(ctx, ctxFields, s.next, r.take); err != nil {
+			return err
 		}
+		return r.flush()
 	})
 }
 
-// A reader keeps what is open.
+// A reader keeps the unfinished data.
 type reader struct {
 	emit func(reading.Item) error
 	seen *census
 
 	account  string
 	currency money.Currency
-	interim  bool // the message is no statement but a report of a day that is not over
-	stated   bool // the account was emitted
+	interim  bool // the message is not a statement but a report of the current day
+	stated   bool // the account has been emitted
 	proves   bool // there is a balance before the rows
 	page     *money.Amount
 	entry    []string // a :61: that waits for its :86:
 	open     bool
 }
 
-// take reads the next field.
+// take handles the next field.
 func (r *reader) take(f field) error {
 	if f.tag == "86" {
 		if !r.open {
-			return nil // about the statement
+			return nil // this :86: is about the statement
 		}
 		r.open = false
 		return r.row(r.entry, f.lines)
@@ -76,7 +64,7 @@ func (r *reader) take(f field) error {
 	case "20":
 		r.seen.statements++
 		r.stated, r.proves, r.interim, r.currency = false, false, false, ""
-	case "25", "25P": // P has the bank on a second line
+	case "25", "25P": // 25P has the bank on a second line
 		r.account = value
 	case "34F":
 		r.interim, r.seen.interim = true, true
@@ -97,7 +85,7 @@ func (r *reader) take(f field) error {
 	return nil
 }
 
-// flush emits the entry that has no :86:.
+// flush emits the open entry, which has no :86:.
 func (r *reader) flush() error {
 	if !r.open {
 		return nil
@@ -121,8 +109,8 @@ func (r *reader) announce() error {
 	return r.emit(reading.Item{Account: r.accountOf()})
 }
 
-// accountOf reads an account: an IBAN, or the numbers of the bank and the account; the currency may
-// follow.
+// accountOf parses an account. It is an IBAN, or the numbers of the bank and the account. A
+// currency may follow.
 func (r *reader) accountOf() *statement.Account {
 	a := &statement.Account{Type: "depository", Currency: r.currency}
 	number := strings.ToUpper(strings.ReplaceAll(r.account, " ", ""))
@@ -140,8 +128,8 @@ func (r *reader) accountOf() *statement.Account {
 	return a
 }
 
-// balance takes a balance: F is that of the statement, M that of a page of it. A page that begins
-// with what the one before ended with is the same statement.
+// balance handles a balance. F marks a balance of the statement, M one of a page. If a page begins
+// with the balance with which the previous page ended, it continues the same statement.
 func (r *reader) balance(tag, value string) error {
 	p, c := point(value)
 	if p == nil {

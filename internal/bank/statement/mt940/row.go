@@ -10,12 +10,12 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An entry is a :61:.
+// An entry is a :61: field.
 type entry struct {
 	day, value      string
 	amount          money.Amount
 	reference, bank string
-	more            string // the lines behind it
+	more            string // the lines after it
 }
 
 // row emits an entry with its :86:.
@@ -86,8 +86,8 @@ func parse(lines []string) (e entry, left *reading.Item) {
 	return e, nil
 }
 
-// days takes the value date and the day of booking, which has no year: it is the day nearest to the
-// value date.
+// days reads the value date and the booking day. The booking day has no year, so the day nearest to
+// the value date is chosen.
 func (e *entry) days(s string) (rest string, ok bool) {
 	if len(s) < 6 {
 		return s, false
@@ -118,8 +118,8 @@ func (e *entry) days(s string) (rest string, ok bool) {
 	return s[4:], e.day != ""
 }
 
-// mark takes C or D, perhaps with an R before it: the entry takes one back. A letter behind it is
-// the code of the funds, so DR is money out.
+// mark reads C or D. An R before it marks a reversal, which has the opposite direction. A letter
+// after it is the funds code, so DR is money out.
 func mark(s string) (rest string, out, ok bool) {
 	s, back := strings.CutPrefix(s, "R")
 	if s == "" || s[0] != 'C' && s[0] != 'D' {
@@ -132,12 +132,12 @@ func mark(s string) (rest string, out, ok bool) {
 	return s, out, true
 }
 
-// none are words in the place of a reference.
+// none are words that banks write if there is no reference.
 var none = map[string]bool{
 	"": true, "NONREF": true, "EREF": true, "PREF": true, "KREF+": true, "MREF": true, "KREF": true,
 }
 
-// references takes what is behind the amount: the type, the payer's reference, the bank's.
+// references reads what follows the amount: the type, the payer's reference and the bank's.
 func (e *entry) references(s string) {
 	if len(s) >= 4 && s[0] >= 'A' && s[0] <= 'Z' {
 		s = s[4:]

@@ -2,13 +2,13 @@ package mt940
 
 import "strings"
 
-// words are what a :86: says.
+// words are the contents of a :86: field.
 type words struct{ name, text, reference, kind string }
 
-// lineLength is how long a line is that a bank has cut.
+// lineLength is the full length of a line. After a shorter line, joining adds a space.
 const lineLength = 65
 
-// read finds the family of a :86: by its beginning.
+// read chooses the variant of a :86: by its beginning.
 func read(lines []string) words {
 	if len(lines) == 0 {
 		return words{}
@@ -31,7 +31,7 @@ func read(lines []string) words {
 
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// purposes begin the parts of a German purpose.
+// purposes are the markers of the parts of a German purpose.
 var purposes = set("EREF KREF MREF CRED DEBT SVWZ ABWA ABWE IBAN BIC COAM OAMT")
 
 func set(list string) map[string]bool {
@@ -42,8 +42,8 @@ func set(list string) map[string]bool {
 	return out
 }
 
-// german reads the subfields ?20 to ?63, which are cuts of 27 characters, so they are joined as
-// they are. SVWZ begins the text; without such words all of it is.
+// german reads the subfields ?20 to ?63. They are pieces of 27 characters, so they are joined
+// without spaces. SVWZ marks the text; without such markers everything is the text.
 func german(s string, mark byte) (w words) {
 	parts := map[string]*strings.Builder{"": {}}
 	part := ""
@@ -76,10 +76,10 @@ func german(s string, mark byte) (w words) {
 	return w
 }
 
-// subfields cuts s at each mark with two digits behind it. Each begins with the digits.
+// subfields splits s at each mark that is followed by two digits. Each part begins with the digits.
 func subfields(s string, mark byte) (out []string) {
 	start := -1
-	s = string(mark) + s // the first one stands behind the type, whose mark is gone
+	s = string(mark) + s // the first one follows the type, and its mark was cut off
 	for i := 0; i+2 < len(s); i++ {
 		if s[i] != mark || !digits(s[i+1:i+3]) {
 			continue
@@ -95,7 +95,7 @@ func subfields(s string, mark byte) (out []string) {
 	return out
 }
 
-// codes begin the parts of a Dutch :86:, between slashes.
+// codes are the markers of the parts of a Dutch :86:, between slashes.
 var codes = set("EREF PREF MARF CSID CNTP REMI BENM ORDP UCRD UDTR NAME IBAN BIC TRTP TRCD PURP RTRN ISDT SVCL " +
 	"IREF PBNK ADDR BUSP SUM ULTD ULTC KREF OAMT COAM")
 
@@ -108,7 +108,7 @@ func codeAt(s string) string {
 	return ""
 }
 
-// coded reads /EREF/…//CNTP/iban/bic/name/city///REMI/USTD//…/ and its relatives.
+// coded reads /EREF/…//CNTP/iban/bic/name/city///REMI/USTD//…/ and similar variants.
 func coded(s string) (w words) {
 	for code := codeAt(s); code != ""; {
 		s = s[len(code)+2:]

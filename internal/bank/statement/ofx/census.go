@@ -8,29 +8,30 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A census is what a file shows beside its rows.
+// A census counts what a file contains besides rows.
 type census struct {
 	statements int
-	fault      status // of the bank, if it answered with an error
-	ended      bool   // it is not cut off
+	fault      status // the bank's status, if it is an error
+	ended      bool   // the end of the file is not missing
 	missing    int    // rows without an id
-	repeated   bool   // an id stands for several rows
+	repeated   bool   // too many rows have the same id
 	day        string
-	onDay      map[string]int // how many rows of that day have an id
+	onDay      map[string]int // for each id, how many rows of that day have it
 }
 
-// A status is the bank's word on a request.
+// A status is the bank's status of a request.
 type status struct{ code, severity, message string }
 
 func (s status) isError() bool {
 	return strings.EqualFold(s.severity, "ERROR") && s.code != "" && strings.Trim(s.code, "0") != ""
 }
 
-// usual is how many rows of a day may have one id: banks give it to a charge and its fee.
+// usual is how many rows of a day may have the same id: some banks give a charge and its fee one
+// id.
 const usual = 2
 
-// id counts the id of a row. Only one day is kept, so that memory does not grow with the file: ids
-// that stand for many rows are made of the day.
+// id counts the id of a row. Only one day is kept, so that memory does not grow with the file. That
+// is enough, because repeated ids are usually derived from the day.
 func (c *census) id(account text.Untrusted, day, id string) {
 	if id == "" {
 		c.missing++
@@ -44,7 +45,7 @@ func (c *census) id(account text.Untrusted, day, id string) {
 	c.repeated = c.repeated || c.onDay[key] > usual
 }
 
-// refusal is an error if the file has no statement.
+// refusal returns an error if the file has no statement.
 func (c *census) refusal() error {
 	switch {
 	case c.statements > 0:

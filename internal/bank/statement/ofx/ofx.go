@@ -1,6 +1,6 @@
 // Package ofx reads statements in OFX, which Quicken calls QFX and QuickBooks QBO. One tolerant
-// reader takes OFX 1, which is SGML without most end tags, OFX 2, which is XML, and what banks make
-// of them.
+// reader accepts OFX 1, which is SGML without most end tags, OFX 2, which is XML, and the
+// deviations of banks.
 package ofx
 
 import (
@@ -14,7 +14,7 @@ import (
 	"coffer/internal/bank/statement/reading"
 )
 
-// Format is OFX 1 and 2. Banks leave out the header, or parts of it.
+// Format covers OFX 1 and 2. Some banks leave out the header, or parts of it.
 var Format = statement.Format{Name: "ofx", Title: "OFX", Detect: detect, Inspect: inspect, Read: reading.Read}
 
 func detect(head []byte) bool {
@@ -30,7 +30,7 @@ var (
 	encodingIs = regexp.MustCompile(`(?i)\b(?:CHARSET:\s*|encoding=")([\w-]+)`)
 )
 
-// inspect reads the file once, to count what is in it.
+// inspect reads the file once, to count its contents.
 func inspect(ctx context.Context, file io.ReaderAt, o statement.Options) (statement.Preview, error) {
 	head, err := statement.Head(file)
 	if err != nil {
@@ -69,7 +69,7 @@ func inspect(ctx context.Context, file io.ReaderAt, o statement.Options) (statem
 // ledgerBalance is the option that says whether a balance is the one before the rows.
 const ledgerBalance = "ledger_balance"
 
-// before takes the balance of each account for the one before its rows.
+// before treats the balance of each account as the one before its rows.
 func before(accounts []statement.Account) {
 	for _, a := range accounts {
 		if len(a.Points) != 1 || a.FirstDate == "" {

@@ -9,14 +9,15 @@ import (
 	"coffer/internal/bank/statement/wanttest"
 )
 
-// Every sample gives exactly its rows, what is left out, its balances and warnings.
+// Each sample file is read as expected: rows, skipped entries, balances and warnings.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	wanttest.Check(t, ofx.Format)
 }
 
-// Ids that begin again in each file keep both months, because the day and the amount count too. The
-// control: by their ids and amounts alone, the second month's rows would be of the first.
+// If ids begin again in each file, the rows of both months are kept, because keys also contain the
+// day and the amount. The control: with only ids and amounts, the second month's rows would match
+// the first month's.
 func TestIDsThatBeginAgain(t *testing.T) {
 	t.Parallel()
 	keys, plain := map[string]bool{}, map[string]bool{}

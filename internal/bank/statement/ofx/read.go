@@ -3,7 +3,6 @@ package ofx
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"strings"
@@ -14,71 +13,61 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A plan is what reading needs of the inspection.
+// A plan holds the results of the inspection that reading needs.
 type plan struct{ encoding string }
 
 func (p plan) items(ctx context.Context, file io.ReaderAt, seen *census) iter.Seq2[reading.Item, error] {
 	return reading.Stream(func(emit func(reading.Item) error) error {
 		r := reader{emit: emit, seen: seen, row: map[string]string{}}
 		s := reading.NewTags(reading.Open(file, p.encoding), true)
-		for n := 0; ; n++ {
-			if n%ctxTags == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			t, err := s.Next()
-			if errors.Is(err, io.EOF) {
-				return r.end()
-			}
-			if err == nil {
-				err = r.take(t)
-			}
-			if err != nil {
-				return err
-			}
+		if err := reading.Each(ctx, ctxTags, s.Next, r.take); err != nil {
+			return err
 		}
+		return r.end()
 	})
 }
 
-// ctxTags is how many tags are read between two looks at the context.
+// ctxTags is how many tags are read between two checks of the context.
 const ctxTags = 10_000
 
-// A place is the innermost part of the file whose values matter. There is no stack: tags that are
-// not known are passed over, so depth costs nothing.
+// A place is the innermost part of the file whose values are needed. There is no stack: unknown
+// tags are ignored, so deep nesting costs nothing.
 type place int
 
 const (
 	elsewhere  place = iota
-	inStatus         // of an answer
-	inAccount        // whose statement it is
+	inStatus         // of a response
+	inAccount        // the account of the statement
 	inRow            // a transaction
-	inPayee          // of it
-	inOther          // the other side's account
-	inCurrency       // the amount is in that currency
-	inOriginal       // the amount was in that currency, and is not any more
-	inLedger         // the balance
-	inFree           // what is available
+	inPayee          // the other party of a transaction
+	inOther          // the account of the other party
+	inCurrency       // the currency of the amount
+	inOriginal       // the original currency, before conversion
+	inLedger         // the booked balance
+	inFree           // the available balance
 )
 
-// A reader keeps what is open.
+// A reader keeps the unfinished data.
 type reader struct {
 	emit func(reading.Item) error
 	seen *census
 
 	at      place
 	row     map[string]string
-	open    bool // a row
+	open    bool // a row is unfinished
 	status  status
 	balance map[string]string
 	account map[string]string // of the statement
 	kind    string
-	stated  bool // the account was emitted
+	stated  bool // the account has been emitted
 	key     text.Untrusted
 }
 
-// kinds are the aggregates that are a statement of one account.
+// kinds are the elements that contain a statement of one account.
 var kinds = map[string]string{"STMTRS": "bank", "CCSTMTRS": "card", "INVSTMTRS": "broker"}
 
-// places are the parts of a file whose values matter. The second place is the one behind it.
+// places are the parts of a file whose values are needed. The second value is the place after the
+// end of the part.
 var places = map[string][2]place{
 	"STATUS":       {inStatus, elsewhere},
 	"BANKACCTFROM": {inAccount, elsewhere}, "CCACCTFROM": {inAccount, elsewhere}, "INVACCTFROM": {inAccount, elsewhere},
@@ -87,11 +76,11 @@ var places = map[string][2]place{
 	"LEDGERBAL": {inLedger, elsewhere}, "AVAILBAL": {inFree, elsewhere},
 }
 
-// trades are what a broker's statement has beside movements of cash.
+// trades are the entries of a broker's statement that are not movements of cash.
 var trades = set("BUYDEBT BUYMF BUYOPT BUYOTHER BUYSTOCK CLOSUREOPT INCOME INVEXPENSE JRNLFUND JRNLSEC " +
 	"MARGININTEREST REINVEST RETOFCAP SELLDEBT SELLMF SELLOPT SELLOTHER SELLSTOCK SPLIT TRANSFER")
 
-// names are the values that matter somewhere.
+// names are the elements whose values are needed.
 var names = set("DTPOSTED DTUSER TRNAMT FITID NAME MEMO CHECKNUM REFNUM CURSYM CURDEF CORRECTFITID " +
 	"CORRECTACTION CODE SEVERITY MESSAGE BANKID BROKERID ACCTID ACCTTYPE BALAMT DTASOF DTSTART DTEND")
 
@@ -103,7 +92,7 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// take reads the next tag. A new transaction ends one that is still open.
+// take handles the next tag. A new transaction ends the unfinished one.
 func (r *reader) take(t reading.Tag) error {
 	switch kind := kinds[t.Name]; {
 	case t.Name == "OFX":
@@ -142,7 +131,7 @@ func (r *reader) take(t reading.Tag) error {
 	return nil
 }
 
-// begin takes up a statement.
+// begin starts a statement.
 func (r *reader) begin(kind string) {
 	r.seen.statements++
 	r.kind, r.account, r.stated, r.at = kind, map[string]string{}, false, elsewhere
@@ -181,7 +170,7 @@ func (r *reader) move(t reading.Tag, p [2]place) error {
 	return nil
 }
 
-// value takes a value, if it matters where it stands.
+// value stores a value if it is needed in the current place.
 func (r *reader) value(t reading.Tag) {
 	name := t.Name
 	if !names[name] {
@@ -234,7 +223,7 @@ func (r *reader) send(i reading.Item) error {
 	return r.emit(i)
 }
 
-// subtypes are the kinds of accounts at a bank.
+// subtypes maps the types of bank accounts.
 var subtypes = map[string]string{
 	"CHECKING": "checking", "SAVINGS": "savings", "MONEYMRKT": "money market", "CREDITLINE": "line of credit",
 	"CD": "cd",
@@ -267,8 +256,8 @@ func (r *reader) accountOf() *statement.Account {
 	return a
 }
 
-// point emits a balance. The day is often that of the download, so what lies between two of them is
-// not known to be in the file.
+// point emits a balance. Its day is often that of the download, so the file may lack rows between
+// two balances.
 func (r *reader) point(free bool) error {
 	amount, err := reading.Amount(r.balance["BALAMT"])
 	day, ok := reading.Compact(r.balance["DTASOF"])

@@ -9,7 +9,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// flush emits the transaction that is open.
+// flush emits the unfinished transaction.
 func (r *reader) flush() error {
 	if !r.open {
 		return nil
@@ -26,7 +26,7 @@ func (r *reader) flush() error {
 	return r.emit(item)
 }
 
-// parse reads a transaction. The sign of its amount alone counts: its type is adornment, and often
+// parse reads a transaction. Only the sign of its amount counts: the transaction type is often
 // wrong.
 func (r *reader) parse(v map[string]string) reading.Item {
 	if fixed := v["CORRECTFITID"]; fixed != "" && strings.EqualFold(v["CORRECTACTION"], "DELETE") {
@@ -63,8 +63,8 @@ func (r *reader) parse(v map[string]string) reading.Item {
 	return reading.Item{Row: row}
 }
 
-// words are the name and the detail of a row. NAME has 32 characters at most, so a memo that goes
-// on where it ends is the whole name.
+// words returns the name and the detail of a row. NAME has at most 32 characters. If the memo
+// begins with the name and continues it, the memo is the complete name.
 func words(v map[string]string) (name, detail text.Untrusted) {
 	short, memo := v["NAME"], v["MEMO"]
 	if short == "" {

@@ -6,7 +6,7 @@ import (
 	"coffer/internal/bank/statement/reading"
 )
 
-// An order is how the parts of a date follow each other.
+// An order is the order of year, month and day in a date.
 type order int
 
 const (
@@ -15,15 +15,15 @@ const (
 	mdy
 )
 
-// A date is a cell, taken apart.
+// A date holds the parts of a date as written.
 type date struct {
 	n      [3]int
 	digits [3]int
-	mark   byte // between the first two
-	quote  bool // an apostrophe stands before the year: it is of this century
+	mark   byte // the separator after the first part
+	quote  bool // an apostrophe before the year: the year is in this century
 }
 
-// parse takes a date apart. Blanks stand for zeros: 2/ 4'26 is the fourth of February.
+// parse splits a date. Blanks stand for zeros: 2/ 4'26 has the parts 2, 4 and 26.
 func parse(s string) (d date, ok bool) {
 	if day, ok := reading.Compact(s); ok && len(s) == 8 {
 		y, _ := reading.Digits(day[:4])
@@ -59,8 +59,8 @@ func parse(s string) (d date, ok bool) {
 	return d, s == "" || s[0] == ' ' || s[0] == 'T'
 }
 
-// in reads the date in that order. Quicken writes a year of this century behind an apostrophe, so
-// in its files one of two digits behind a slash is of the last.
+// in returns the date for the given order. Quicken writes years of this century after an
+// apostrophe. So in its files, a year of two digits after a slash is in the last century.
 func (d date) in(o order, quicken bool) (string, bool) {
 	y, m, n, at := d.n[2], d.n[0], d.n[1], 2
 	switch o {
@@ -86,7 +86,7 @@ func (d date) in(o order, quicken bool) (string, bool) {
 	return reading.Date(y, m, n)
 }
 
-// format prints the order in the manner of the date, such as DD/MM/YYYY.
+// format writes the order in the style of the date, such as DD/MM/YYYY.
 func (d date) format(o order) string {
 	year := "YYYY"
 	if d.digits[2] <= 2 && o != ymd {

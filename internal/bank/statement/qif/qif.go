@@ -1,6 +1,6 @@
 // Package qif reads Quicken's interchange format, which programs have written in their own ways for
-// decades. It must not decide anything row by row: how dates and numbers are written is one
-// question for the whole file.
+// decades. It must not decide row by row: the format of dates and numbers is decided once for the
+// whole file.
 package qif
 
 import (
@@ -29,7 +29,7 @@ func detect(head []byte) bool {
 	return false
 }
 
-// inspect reads the file twice: to see how it is written, and to count what is in it.
+// inspect reads the file twice: first to find out how it is written, then to count its contents.
 func inspect(ctx context.Context, file io.ReaderAt, o statement.Options) (statement.Preview, error) {
 	encoding, warnings, err := reading.Text(ctx, file, "")
 	if err != nil {
@@ -66,30 +66,30 @@ func inspect(ctx context.Context, file io.ReaderAt, o statement.Options) (statem
 	return p, nil
 }
 
-// A plan is how the file is written.
+// A plan describes how the file is written.
 type plan struct {
 	encoding string
 	order    order
-	quicken  bool // years of this century stand behind an apostrophe
+	quicken  bool // years of this century follow an apostrophe
 	decimal  byte
 	currency money.Currency
 }
 
-// A profile is what all records say.
+// A profile holds statistics of all records.
 type profile struct {
 	first          date
 	seen           bool
 	dates, quoted  int
-	valid          [3]int // dates that exist in each order
+	valid          [3]int // dates that are valid in each order
 	rises, falls   [3]int
 	before         [3]string
-	differ         bool // some date is another day in another order
+	differ         bool // some date is a different day in another order
 	points, commas int
-	open           int // numbers whose mark may be either
+	open           int // ambiguous numbers
 }
 
-// decide settles the order of dates and the decimal mark: by the options, by what exists, by the
-// order of the rows, and by what is usual where the household lives.
+// decide determines the order of dates and the decimal separator. It uses the options, which dates
+// are valid, the order of the rows, and what is usual for the household's currency.
 func (p *plan) decide(ctx context.Context, file io.ReaderAt, o statement.Options, out *statement.Preview) (
 	sure, format string, err error,
 ) {
@@ -163,7 +163,7 @@ func option(o statement.Options, name string) (out string, err error) {
 	return out, nil
 }
 
-// usual is a guess from what shows where the file comes from.
+// usual guesses the order from the decimal separator and the currency.
 func (p *plan) usual() order {
 	if p.decimal == ',' || p.currency != "" && p.currency != "USD" {
 		return dmy
@@ -230,7 +230,7 @@ func (s *profile) decimal() byte {
 	return '.'
 }
 
-// A guess is how an order was found.
+// A guess is how certain a date order is.
 type guess int
 
 const (
@@ -249,7 +249,7 @@ func (s *profile) order() (order, guess) {
 	case m > d || !s.differ:
 		return mdy, certain
 	case s.first.mark == '.':
-		return dmy, certain // nobody puts points behind months
+		return dmy, certain // nobody writes points after months
 	}
 	byDay, byMonth := min(s.rises[dmy], s.falls[dmy]), min(s.rises[mdy], s.falls[mdy])
 	switch {

@@ -12,7 +12,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A holder is the account whose records come.
+// A holder is the account to which the following records belong.
 type holder struct {
 	name, section string
 	stated        bool
@@ -46,7 +46,7 @@ func (p *plan) record(r *record, h *holder, emit func(reading.Item) error) error
 		h.section, h.stated = r.section, false
 	}
 	if opens && h.name == "" {
-		h.name, h.stated = transfer, false // a file of one account names it so
+		h.name, h.stated = transfer, false // the account's name, in a file of one account
 	}
 	if !h.stated {
 		h.stated = true
@@ -73,7 +73,7 @@ func (p *plan) record(r *record, h *holder, emit func(reading.Item) error) error
 	return emit(reading.Item{Row: row})
 }
 
-// kinds are the types of accounts that sections have.
+// kinds maps the account types of sections.
 var kinds = map[string][2]string{
 	"bank": {"depository", ""}, "cash": {"depository", "cash"}, "ccard": {"credit", ""}, "oth a": {"other", ""},
 	"oth l": {"loan", ""}, "invst": {"investment", ""},
@@ -141,7 +141,7 @@ func (p *plan) row(r *record, category, transfer string) (row statement.Row, lef
 	return row, nil
 }
 
-// parts are the pieces of a split row, without blank ones, if they add up to its amount.
+// parts returns the parts of a split row, without blank ones, if they add up to the row's amount.
 func (p *plan) parts(r *record, whole money.Amount) []statement.Part {
 	var out []statement.Part
 	var sum money.Total
@@ -169,7 +169,7 @@ func (p *plan) parts(r *record, whole money.Amount) []statement.Part {
 	return out
 }
 
-// sides takes a category apart: Food:Groceries/Shared has a class, and [Visa] is an account.
+// sides splits a category: Food:Groceries/Shared has a class, and [Visa] is an account.
 func sides(s string) (category, class, transfer string) {
 	if name, ok := strings.CutPrefix(s, "["); ok {
 		name, class, _ = strings.Cut(name, "]")

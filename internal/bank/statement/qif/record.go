@@ -10,29 +10,29 @@ import (
 	"coffer/internal/bank/statement/reading"
 )
 
-// A record is what stands between two lines with a ^.
+// A record is the text between two lines with a ^.
 type record struct {
-	section string // lower case, such as bank; account for one that names an account
-	listed  bool   // the account is one of a list, and says nothing of what follows
+	section string // in lower case, such as bank; "account" if the record names an account
+	listed  bool   // the account is part of a list, and the following records do not belong to it
 	fields  [256]string
 	parts   []part
 }
 
-// A part is a piece of a split transaction, as written.
+// A part is one part of a split transaction, as written.
 type part struct{ category, memo, amount string }
 
 const (
 	maxParts   = 1000
-	ctxRecords = 1000 // between two looks at the context
+	ctxRecords = 1000 // between two checks of the context
 )
 
 // account is the section that names accounts.
 const account = "account"
 
-// sections are those of transactions that move money.
+// sections lists the sections with transactions that move money.
 var sections = map[string]bool{"bank": true, "cash": true, "ccard": true, "oth a": true, "oth l": true, "invst": true}
 
-// records yields the records of a file. The record is valid until the next one.
+// records yields the records of a file. A record is valid until the next one.
 func records(ctx context.Context, file io.ReaderAt, encoding string) iter.Seq2[*record, error] {
 	return func(yield func(*record, error) bool) {
 		lines := reading.NewLines(reading.Open(file, encoding))
@@ -74,7 +74,8 @@ func records(ctx context.Context, file io.ReaderAt, encoding string) iter.Seq2[*
 	}
 }
 
-// begin takes a line with a !. Between Option:AutoSwitch and Clear:AutoSwitch, accounts are a list.
+// begin handles a line with a !. Between Option:AutoSwitch and Clear:AutoSwitch, accounts are a
+// list.
 func (r *record) begin(line string, list *bool) {
 	switch kind, name, _ := strings.Cut(line, ":"); {
 	case kind == "option" && name == "autoswitch":
@@ -101,7 +102,7 @@ func (r *record) take(letter byte, value string) {
 	}
 }
 
-// amount is what T says, or U, which has more digits and stands alone in some files.
+// amount returns the field T, or else U, which has more digits and replaces T in some files.
 func (r *record) amount() string {
 	if r.fields['T'] != "" {
 		return r.fields['T']

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Date returns a day as YYYY-MM-DD, if there is such a day.
+// Date returns a day as YYYY-MM-DD, if the day exists.
 func Date(y, m, d int) (string, bool) {
 	if y < 1900 || y > 2200 || m < 1 || m > 12 || d < 1 ||
 		d > 28 && d > time.Date(y, time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day() {
@@ -25,8 +25,8 @@ func put(b []byte, n int) {
 	}
 }
 
-// Compact reads a day from YYYYMMDD or YYYY-MM-DD; a time of day and a zone may follow and are
-// passed over, because the day is the one that the bank writes.
+// Compact reads a day from YYYYMMDD or YYYY-MM-DD. A time and a time zone after it are ignored,
+// because the day must be the one that the bank writes.
 func Compact(s string) (string, bool) {
 	if len(s) >= 10 && s[4] == '-' && s[7] == '-' {
 		s = s[:4] + s[5:7] + s[8:]
@@ -41,7 +41,7 @@ func Compact(s string) (string, bool) {
 	return Date(n/10_000, n/100%100, n%100)
 }
 
-// Digits is the value of a short row of digits.
+// Digits returns the value of a short sequence of digits.
 func Digits(s string) (n int, ok bool) {
 	if s == "" || len(s) > 9 {
 		return 0, false

@@ -36,7 +36,7 @@ var marks = []struct{ mark, encoding string }{
 	{"\xfe\xff", UTF16BE},
 }
 
-// decoders turn every encoding but UTF-8 into it.
+// decoders convert every other encoding to UTF-8.
 var decoders = map[string]encoding.Encoding{
 	UTF16LE:     unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
 	UTF16BE:     unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
@@ -46,7 +46,7 @@ var decoders = map[string]encoding.Encoding{
 	latin9:      charmap.ISO8859_15,
 }
 
-// encodingNames are other words for the encodings.
+// encodingNames maps other names of the encodings.
 var encodingNames = map[string]string{
 	"utf8": UTF8, "utf8bom": UTF8BOM, "utf8sig": UTF8BOM, "utf16": UTF16LE, "utf16le": UTF16LE, "utf16be": UTF16BE,
 	"windows1252": Windows1252, "cp1252": Windows1252, "iso88591": Windows1252, "latin1": Windows1252, "ascii": UTF8,
@@ -61,13 +61,14 @@ func ParseEncoding(s string) (string, bool) {
 	return e, ok
 }
 
-// Open gives the text of a file from its beginning, without a byte order mark.
+// Open returns the text of a file as UTF-8, without a byte order mark.
 func Open(file io.ReaderAt, encoding string) io.Reader {
 	var head [3]byte
 	n, _ := file.ReadAt(head[:], 0)
 	skip := 0
 	for _, m := range marks {
-		// A mark that contradicts what a caller fixed is left for the cleaning of cells to drop.
+		// If a mark contradicts the encoding that the caller chose, it stays; cleaning the cells
+		// removes it.
 		if bytes.HasPrefix(head[:n], []byte(m.mark)) &&
 			strings.HasPrefix(m.encoding, strings.TrimSuffix(encoding, "-bom")) {
 			skip = len(m.mark)
@@ -81,7 +82,7 @@ func Open(file io.ReaderAt, encoding string) io.Reader {
 }
 
 // DetectEncoding reads the whole file, because the only byte that decides may be in the last row.
-// It reports whether parts of the file can't be read.
+// Damaged reports that parts of the file can't be read.
 func DetectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged bool, err error) {
 	c, err := count(ctx, file)
 	if err != nil {
@@ -90,7 +91,7 @@ func DetectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged
 	return c.encoding()
 }
 
-// Text decides the encoding of a file that may declare one. The bytes count before the
+// Text determines the encoding of a file that may declare one. The bytes take precedence over the
 // declaration, which is often wrong.
 func Text(ctx context.Context, file io.ReaderAt, declared string) (string, []statement.Warning, error) {
 	c, err := count(ctx, file)
@@ -122,7 +123,7 @@ func Text(ctx context.Context, file io.ReaderAt, declared string) (string, []sta
 	return encoding, warnings, nil
 }
 
-// encoding is what the bytes show.
+// encoding returns the encoding that the bytes show.
 func (c *counts) encoding() (name string, damaged bool, err error) {
 	for _, m := range marks {
 		if strings.HasPrefix(c.head, m.mark) {
@@ -143,25 +144,25 @@ func (c *counts) encoding() (name string, damaged bool, err error) {
 	case c.invalid == 0:
 		return UTF8, false, nil
 	case c.valid >= 4*c.invalid:
-		// chance makes hardly any sequence valid, so a few bad bytes among many good ones are
-		// damage
+		// Valid UTF-8 sequences hardly occur by chance, so a few invalid bytes among many valid
+		// sequences are damage.
 		return UTF8, true, nil
 	}
 	return Windows1252, false, nil
 }
 
-// counts are the bytes of a file that indicate its encoding.
+// counts holds the numbers of bytes that indicate an encoding.
 type counts struct {
 	head           string
 	size           int
-	odd, even      int // zero bytes by their position
-	valid, invalid int // sequences of UTF-8 beyond ASCII
+	odd, even      int // zero bytes by position
+	valid, invalid int // UTF-8 sequences beyond ASCII
 }
 
 func count(ctx context.Context, file io.ReaderAt) (counts, error) {
 	var c counts
 	buf := make([]byte, 64<<10)
-	kept := 0 // bytes of a sequence that the last block cut
+	kept := 0 // bytes of an incomplete sequence at the end of the last block
 	for {
 		if err := ctx.Err(); err != nil {
 			return c, err
@@ -197,8 +198,8 @@ func count(ctx context.Context, file io.ReaderAt) (counts, error) {
 	}
 }
 
-// sequences counts the sequences of a block and returns how many of its last bytes belong to the
-// next one.
+// sequences counts the UTF-8 sequences of a block. It returns how many bytes at the end belong to a
+// sequence that the next block continues.
 func (c *counts) sequences(block []byte, last bool) (rest int) {
 	for len(block) > 0 {
 		if block[0] < utf8.RuneSelf {

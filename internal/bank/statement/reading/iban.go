@@ -1,7 +1,7 @@
 package reading
 
-// IsIBAN checks the two digits that make the number, turned round, leave 1 when it is divided by
-// 97. Letters must be capitals.
+// IsIBAN reports whether the two check digits are right: the rearranged number modulo 97 must be 1.
+// Letters must be capitals.
 func IsIBAN(s string) bool {
 	if len(s) < 15 || len(s) > 34 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// maxLine is how much of a line is read; the rest is passed over.
+// maxLine is the maximum length that is read of a line; the rest is ignored.
 const maxLine = 8 << 10
 
 // Lines reads a text line by line.
@@ -19,7 +19,7 @@ type Lines struct {
 // NewLines reads a text.
 func NewLines(r io.Reader) *Lines { return &Lines{in: bufio.NewReaderSize(r, 64<<10)} }
 
-// Next returns the next line without its end. Its error is [io.EOF] at the end.
+// Next returns the next line without its line break. Its error is [io.EOF] at the end.
 func (l *Lines) Next() (string, error) {
 	if l.err != nil {
 		return "", l.err

@@ -9,15 +9,16 @@ import (
 	"coffer/internal/platform/money"
 )
 
-// A Figure is a number as a cell has it, before it is known which mark is the decimal one.
+// A Figure is a number as written in a cell, before it is known which mark is the decimal
+// separator.
 type Figure struct {
-	core      string // digits, points, commas; an apostrophe stands for every other mark between thousands
+	core      string // digits, points, commas; an apostrophe stands for any other thousands separator
 	Negative  bool
-	Direction Direction // from a CR or DR beside it
+	Direction Direction // from CR or DR beside the number
 	Currency  money.Currency
 }
 
-// A Direction is where money went, or unknown.
+// A Direction is the direction of money, or unknown.
 type Direction int
 
 // The directions.
@@ -27,26 +28,26 @@ const (
 	In
 )
 
-// The faults of numbers.
+// The errors of numbers.
 var (
 	ErrNotNumber = errors.New("the amount is not a readable number")
 	errDecimals  = errors.New("the amount has more than two decimals")
 	errNoRoom    = errors.New("the amount has more than ten digits before the decimal mark")
 )
 
-// Symbols are currency signs that mean one currency; a dollar may be anybody's.
+// Symbols maps currency signs that stand for one currency. The dollar sign stands for several.
 var Symbols = map[rune]money.Currency{
 	'€': "EUR", '£': "GBP", '₹': "INR", '₽': "RUB", '₺': "TRY", '₩': "KRW",
 	'₪': "ILS", '₫': "VND", '₱': "PHP", '฿': "THB", '₴': "UAH",
 }
 
-// units are words beside a number that say a currency without being its code.
+// units are words beside a number that indicate a currency but are not its code.
 var units = map[string]money.Currency{
 	"kr": "", "zł": "PLN", "kč": "CZK", "ft": "HUF", "lei": "RON", "rs": "INR", "fr": "CHF", "sfr": "CHF", "r": "",
 	"us": "", "ca": "", "c": "", "a": "", "au": "", "nz": "", "hk": "", "s": "", "sg": "",
 }
 
-// ParseFigure takes a cell apart. Blank is no number: it is not zero.
+// ParseFigure parses a cell. A blank cell is not a number, not even zero.
 func ParseFigure(cell string) (f Figure, ok bool) {
 	s := Trim(cell)
 	if s == "" || len(s) > 64 {
@@ -106,7 +107,7 @@ func ParseFigure(cell string) (f Figure, ok bool) {
 	return f, n > 0
 }
 
-// word takes letters beside a number: a currency, or CR and DR behind it.
+// word handles letters beside a number: a currency, or CR or DR after it.
 func (f *Figure) word(w string, behind bool) bool {
 	switch lower := strings.ToLower(w); {
 	case behind && (lower == "cr" || lower == "c" || lower == "h"):
@@ -137,11 +138,11 @@ func LeadingWord(s string) string {
 	return s
 }
 
-// IsDigit reports an ASCII digit.
+// IsDigit reports whether b is an ASCII digit.
 func IsDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// Vote returns the mark that a figure shows to be the decimal one: '.', ',' or 0 if it has none. A
-// single mark before exactly three digits leaves it open.
+// Vote returns the mark that is the decimal separator of a figure: '.', ',' or 0 if it has none. If
+// a single mark is followed by exactly three digits, the result is open.
 func (f Figure) Vote() (mark byte, open bool) {
 	point, comma := strings.LastIndexByte(f.core, '.'), strings.LastIndexByte(f.core, ',')
 	switch {
@@ -163,7 +164,7 @@ func (f Figure) Vote() (mark byte, open bool) {
 	return mark, true
 }
 
-// Value is the number with that decimal mark, as it is signed in the file.
+// Value returns the number for the given decimal separator, with its sign in the file.
 func (f Figure) Value(decimal byte) (money.Amount, error) {
 	whole, fraction, _ := strings.Cut(f.core, string(decimal))
 	fraction = strings.TrimRight(fraction, "0")
@@ -195,9 +196,9 @@ func (f Figure) Value(decimal byte) (money.Amount, error) {
 	return a, nil
 }
 
-// grouped reports whether the marks in the whole part stand where thousands are parted: 1,234,567,
-// or 12,34,567 as India does. A mark elsewhere means that the decimal mark was misread, and 12,50
-// must not become 1250.
+// grouped reports whether the marks in the whole part are in the positions of thousands separators:
+// 1,234,567, or 12,34,567 as in India. A mark elsewhere means that the decimal separator was
+// misread: 12,50 must not become 1250.
 func grouped(whole string) bool {
 	first := strings.IndexAny(whole, ".,'")
 	if first < 0 {
@@ -227,8 +228,8 @@ func Trim(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == 0 || r == '\ufeff' })
 }
 
-// Amount reads a number without thousands in which either mark may be the decimal one, as signed in
-// the file.
+// Amount reads a number without thousands separators, with its sign in the file. The decimal
+// separator may be either mark.
 func Amount(s string) (money.Amount, error) {
 	f, ok := ParseFigure(s)
 	if !ok || f.Direction != Unknown || f.Currency != "" {

@@ -1,6 +1,6 @@
-// Package reading is what formats share that describe themselves: a reader turns a file into a
-// stream of items, and this package counts them for the preview and filters the rows for the
-// import. It also has what every format needs of bytes and numbers.
+// Package reading is shared by the formats that describe themselves. A format's reader turns a file
+// into a stream of items; this package counts the items for the preview and filters the rows for
+// the import. It also has helpers for bytes and numbers for every format.
 package reading
 
 import (
@@ -16,28 +16,28 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// An Item is the next thing that a reader finds in a file: an account, a balance or a deletion of
-// the account named last, or else a row, or the reason why there is none. Of the last two the
-// caller of the reader fills in number and account.
+// An Item is what a reader finds next in a file: an account, a balance, a deletion, a row, or the
+// reason why a line is not a row. Balances and deletions belong to the last account before them.
+// The reader's caller fills in the number and the account of rows and reasons.
 type Item struct {
 	Account *statement.Account
 	Point   *statement.Point
-	Delete  text.Untrusted // the id of an earlier row that the bank takes back
+	Delete  text.Untrusted // the id of an earlier row that the bank deletes
 	Row     statement.Row
 	Left    *statement.RowError
 }
 
-// Items reads a file that was inspected.
+// Items reads a file after its inspection.
 type Items func(ctx context.Context, file io.ReaderAt) iter.Seq2[Item, error]
 
-// maxPoints is the most balances that are kept of one file.
+// maxPoints is the maximum number of balances that are kept of one file.
 const maxPoints = 20_000
 
-// ctxItems is how many items are read between two looks at the context.
+// ctxItems is how many items are read between two checks of the context.
 const ctxItems = 1000
 
 // numbered yields the items with the numbers and accounts of their rows. It ends with the context,
-// and with an error where the file is too large.
+// or with an error if the file is too large.
 func (read Items) numbered(ctx context.Context, file io.ReaderAt) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var account text.Untrusted
@@ -68,7 +68,7 @@ func (read Items) numbered(ctx context.Context, file io.ReaderAt) iter.Seq2[Item
 	}
 }
 
-// Read is the Read of a format whose preview has an Items as its plan.
+// Read is the Read function of a format whose preview has an Items as its plan.
 func Read(ctx context.Context, file io.ReaderAt, p statement.Preview) iter.Seq2[statement.Row, error] {
 	return func(yield func(statement.Row, error) bool) {
 		read, ok := p.Plan.(Items)
@@ -93,7 +93,7 @@ func Read(ctx context.Context, file io.ReaderAt, p statement.Preview) iter.Seq2[
 	}
 }
 
-// Survey reads a whole file for its preview, of which it fills in all that the items say.
+// Survey reads a whole file and fills in what the items contribute to its preview.
 func Survey(ctx context.Context, file io.ReaderAt, read Items, p *statement.Preview) error {
 	s := survey{sums: map[text.Untrusted]*sum{}}
 	for item, err := range read.numbered(ctx, file) {
@@ -123,18 +123,18 @@ func Survey(ctx context.Context, file io.ReaderAt, read Items, p *statement.Prev
 var errTooMany = errs.New(errs.PayloadTooLarge, "the file has more than %d accounts; split it",
 	statement.MaxAccounts)
 
-// A survey is a preview in the making.
+// A survey is an unfinished preview.
 type survey struct {
 	tally  statement.Tally
-	now    *statement.Account // whose items come
+	now    *statement.Account // the account of the current items
 	sums   map[text.Untrusted]*sum
 	points int
 }
 
-// A sum is what the rows of an account add up to since its last balance.
+// A sum is the total of an account's rows since its last balance.
 type sum struct {
 	out  money.Total
-	open bool // it is too large to be known
+	open bool // the total is out of range, so it is unknown
 }
 
 func (s *survey) see(item Item) error {
@@ -187,7 +187,7 @@ func (s *survey) point(p statement.Point) {
 	}
 }
 
-// merge adds what a later part of a file says of an account.
+// merge adds what a later part of a file states about an account.
 func merge(a, more *statement.Account) {
 	for _, f := range []struct{ to, from *text.Untrusted }{
 		{&a.Name, &more.Name}, {&a.IBAN, &more.IBAN}, {&a.Number, &more.Number}, {&a.Bank, &more.Bank},
@@ -211,24 +211,44 @@ func merge(a, more *statement.Account) {
 	}
 }
 
-// Skip is a row that is rightly no transaction.
+// Skip returns an item for a line that is not a transaction.
 func Skip(code, message string) Item {
 	return Item{Left: &statement.RowError{Code: code, Message: message, Skip: true}}
 }
 
-// Pending is a row that is not booked yet.
+// Pending returns an item for a row that is not booked yet.
 func Pending() Item { return Skip("pending", "pending; it will be in a later statement once posted") }
 
-// Reject is a row that can't be read.
+// Reject returns an item for a row that can't be read.
 func Reject(code, message string) Item {
 	return Item{Left: &statement.RowError{Code: code, Message: message}}
 }
 
-// errEnough ends a reader whose items nobody wants any more.
+// Each calls next and passes the results to take, until the end of the file. It checks the context
+// after every many results.
+func Each[T any](ctx context.Context, many int, next func() (T, error), take func(T) error) error {
+	for n := 0; ; n++ {
+		if n%many == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		item, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = take(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// errEnough stops a reader whose remaining items are not needed.
 var errEnough = errors.New("enough")
 
-// Stream makes a stream of a function that emits items one by one. Emit returns an error where no
-// more are wanted, which the function returns at once.
+// Stream converts a function that emits items into an iterator. Emit returns an error if no more
+// items are needed; the function must then return it at once.
 func Stream(run func(emit func(Item) error) error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		err := run(func(i Item) error {

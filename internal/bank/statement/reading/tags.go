@@ -9,37 +9,37 @@ import (
 	"strings"
 )
 
-// Limits of what stands between < and >, and of a text; the rest is passed over.
+// Limits of the text between < and >, and of the text after a tag; the rest is ignored.
 const (
 	maxTag  = 4 << 10
 	maxText = 64 << 10
-	maxBank = 1024 // names that are kept
+	maxBank = 1024 // names that are cached
 )
 
-// Tags takes a file apart into tags, each with the text behind it. It expands no entity but those
-// of characters, fetches nothing, and does not know whether a file is XML or SGML: what begins
-// without an end is for its caller to see.
+// Tags splits a file into tags, each with the text after it. It expands only character entities and
+// fetches nothing. It does not know whether a file is XML or SGML, so its caller must detect
+// elements without an end.
 type Tags struct {
 	in    *bufio.Reader
 	upper bool
 	text  []byte
-	next  []byte // what stands between the next < and >
-	ahead bool   // next is there
+	next  []byte // the text between the next < and >
+	ahead bool   // whether next is filled
 	tag   []byte
 	names map[string]string
 }
 
-// NewTags reads a file. Upper is whether names are returned in capitals.
+// NewTags reads a file. If upper is set, names are returned in capitals.
 func NewTags(r io.Reader, upper bool) *Tags {
 	return &Tags{in: bufio.NewReaderSize(r, 64<<10), upper: upper, names: map[string]string{}}
 }
 
-// A Tag begins or ends something, and has the text up to the next one. It is valid until the next
+// A Tag begins or ends an element, and has the text up to the next tag. It is valid until the next
 // call.
 type Tag struct {
-	Name  string // without a prefix; a declaration has a ! before it
+	Name  string // without a prefix; a declaration has a ! in front
 	End   bool
-	Empty bool // it begins and ends: <a/>
+	Empty bool // begins and ends the element: <a/>
 	inner []byte
 	text  []byte
 }
@@ -47,7 +47,7 @@ type Tag struct {
 // Next returns the next tag. Its error is [io.EOF] at the end.
 func (t *Tags) Next() (Tag, error) {
 	if !t.ahead {
-		if err := t.read(); err != nil { // what stands before the first tag
+		if err := t.read(); err != nil { // text before the first tag
 			return Tag{}, err
 		}
 	}
@@ -69,7 +69,7 @@ func (t *Tags) Next() (Tag, error) {
 	return out, nil
 }
 
-// name returns a name as a string that is made once.
+// name returns a name as a string. The string is allocated only once for each name.
 func (t *Tags) name(b []byte) string {
 	if n, ok := t.names[string(b)]; ok {
 		return n
@@ -84,8 +84,8 @@ func (t *Tags) name(b []byte) string {
 	return n
 }
 
-// read reads the text up to the next tag, and what that one has in it. A < that begins no tag is
-// text; comments and instructions are nothing.
+// read reads the text up to the next tag, and the inside of that tag. A < that does not begin a tag
+// is text. Comments and processing instructions are ignored.
 func (t *Tags) read() error {
 	t.text, t.next, t.ahead = t.text[:0], t.next[:0], false
 	for {
@@ -133,7 +133,7 @@ func (t *Tags) inside() error {
 	}
 }
 
-// until appends what comes before the mark to b, up to a limit, and takes the mark.
+// until appends the bytes before the mark to b, up to a limit, and consumes the mark.
 func (t *Tags) until(mark byte, b *[]byte, limit int) error {
 	for {
 		part, err := t.in.ReadSlice(mark)
@@ -148,7 +148,7 @@ func (t *Tags) until(mark byte, b *[]byte, limit int) error {
 	}
 }
 
-// literal takes the rest of a CDATA section as text.
+// literal reads the rest of a CDATA section as text.
 func (t *Tags) literal() error {
 	for end := false; !end; {
 		t.next = t.next[:0]
@@ -168,7 +168,7 @@ func (t *Tags) literal() error {
 	return nil
 }
 
-// skip passes over what ends with these characters and a >.
+// skip ignores everything up to these characters and a >.
 func (t *Tags) skip(end string) error {
 	for {
 		t.next = t.next[:0]
@@ -182,16 +182,16 @@ func (t *Tags) skip(end string) error {
 	}
 }
 
-// Blank reports that there is no text but white space.
+// Blank reports whether the text is only white space.
 func (t Tag) Blank() bool { return len(bytes.TrimSpace(t.text)) == 0 }
 
-// Text is the text without white space about it.
+// Text returns the text without surrounding white space.
 func (t Tag) Text() string { return unescape(bytes.TrimSpace(t.text)) }
 
-// Raw is the text as it is.
+// Raw returns the text unchanged.
 func (t Tag) Raw() string { return unescape(t.text) }
 
-// Attr is the value of an attribute, or "".
+// Attr returns the value of an attribute, or "".
 func (t Tag) Attr(name string) string {
 	rest := t.inner
 	for {
@@ -217,7 +217,7 @@ func (t Tag) Attr(name string) string {
 	}
 }
 
-// unescape reads the entities of characters. A bare & is itself.
+// unescape replaces character entities. A bare & stays.
 func unescape(b []byte) string {
 	s := string(b)
 	at := strings.IndexByte(s, '&')

@@ -1,5 +1,5 @@
-// Package unread recognizes files that coffer cannot read, so that the answer says what they are. A
-// format that reads some of them stands before these in the list.
+// Package unread recognizes files that coffer cannot read, so that the error can say what they are.
+// Formats that read some of these files come earlier in the list.
 package unread
 
 import (
@@ -9,7 +9,7 @@ import (
 	"coffer/internal/bank/statement"
 )
 
-// The formats that are refused.
+// The formats that are rejected.
 var (
 	Archive = begins("archive", "Old workbook or archive", "an old Excel workbook or a compressed file",
 		"\xd0\xcf\x11\xe0", "PK\x03\x04", "\x1f\x8b")

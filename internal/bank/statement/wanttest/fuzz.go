@@ -14,7 +14,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// Fuzz reads anything as that format, from the samples of testdata and these files on.
+// Fuzz reads any data as the given format, starting from the samples of testdata and more.
 func Fuzz(f *testing.F, format statement.Format, more ...[]byte) {
 	f.Helper()
 	for _, sample := range Samples(f, "testdata") {
@@ -30,8 +30,8 @@ func Fuzz(f *testing.F, format statement.Format, more ...[]byte) {
 	f.Fuzz(func(t *testing.T, data []byte) { Laws(t, format, data) })
 }
 
-// Laws checks what holds for every file: it ends with an error that people can read or with a
-// preview that counts what is then read.
+// Laws checks what must hold for every file: it results in an error that people can read, or in a
+// preview whose counts match the rows that are then read.
 func Laws(t *testing.T, format statement.Format, data []byte) {
 	t.Helper()
 	file, err := format.Open(t.Context(), bytes.NewReader(data), statement.Options{})
@@ -85,7 +85,7 @@ func Laws(t *testing.T, format statement.Format, data []byte) {
 	}
 }
 
-// Mutate reads each sample after random damage, the same one in each run.
+// Mutate reads each sample after random damage, which is the same in each run.
 func Mutate(t *testing.T, format statement.Format, times int) {
 	t.Helper()
 	for _, sample := range Samples(t, "testdata") {

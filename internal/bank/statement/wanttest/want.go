@@ -1,5 +1,5 @@
-// Package wanttest compares what a format reads of sample files with what they hold. A file has its
-// truth beside it, as <file>.want.json.
+// Package wanttest compares what a format reads from sample files with their expected contents. The
+// expected contents are in <file>.want.json beside each sample.
 package wanttest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/text"
 )
 
-// A File is the truth about a sample. Rows have the fields that the file states.
+// A File is the expected contents of a sample. Rows have only the fields that the file states.
 type File struct {
 	Format     string    `json:"format"`
 	Refused    string    `json:"refused"`
@@ -27,8 +27,8 @@ type File struct {
 	Accounts   []Account `json:"accounts"`
 }
 
-// An Account is the truth about one account of a sample. Its balances have coffer's sign: debt on a
-// card is positive.
+// An Account is the expected contents of one account of a sample. Its balances have coffer's sign:
+// debt on a card is positive.
 type Account struct {
 	ID        string           `json:"id"`
 	Type      string           `json:"type"`
@@ -48,13 +48,13 @@ type Account struct {
 // A Point is a balance.
 type Point struct{ Day, Amount string }
 
-// Left is why a row is none.
+// Left is the reason why a line is not a row.
 type Left struct {
 	Code  string `json:"code"`
 	Count int    `json:"count,omitempty"`
 }
 
-// Load reads the truth about a sample.
+// Load reads the expected contents of a sample.
 func Load(t testing.TB, sample string) (File, []byte) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Clean(sample + ".want.json"))
@@ -72,7 +72,7 @@ func Load(t testing.TB, sample string) (File, []byte) {
 	return f, content
 }
 
-// Samples are the files of a folder that have a truth.
+// Samples returns the files of a folder that have expected contents.
 func Samples(t testing.TB, dir string) (out []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.want.json"))
@@ -85,7 +85,7 @@ func Samples(t testing.TB, dir string) (out []string) {
 	return out
 }
 
-// Check reads every sample of testdata and compares it with its truth.
+// Check reads every sample of testdata and compares it with its expected contents.
 func Check(t *testing.T, f statement.Format) {
 	t.Helper()
 	for _, sample := range Samples(t, "testdata") {
@@ -97,7 +97,7 @@ func Check(t *testing.T, f statement.Format) {
 	}
 }
 
-// Compare reads a file and compares it with its truth.
+// Compare reads a file and compares it with its expected contents.
 func Compare(t *testing.T, f statement.Format, want File, content []byte) {
 	t.Helper()
 	file, err := f.Open(t.Context(), bytes.NewReader(content), statement.Options{})
@@ -141,7 +141,7 @@ func lines(t *testing.T, f File) string {
 	return string(b)
 }
 
-// read writes what a file gives as a truth is written.
+// read converts what a file states to the form of the expected contents.
 func read(t *testing.T, file statement.File) File {
 	t.Helper()
 	out := File{Confidence: file.Confidence}
@@ -210,7 +210,7 @@ func account(t *testing.T, a statement.Account) Account {
 	return out
 }
 
-// fields are what a row states, with only what is not empty.
+// fields returns the fields of a row that are not empty.
 func fields(t *testing.T, r statement.Row, currency string) map[string]any {
 	t.Helper()
 	out := map[string]any{

@@ -13,16 +13,16 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// Limits of a workbook. A larger one is refused as a whole.
+// Limits of a workbook. A larger one is rejected completely.
 const (
 	maxSheet   = 256 << 20
-	maxPart    = 32 << 20  // any other file of it, and the table
-	maxCell    = 128 << 10 // a cell has up to 32,767 characters
+	maxPart    = 32 << 20  // any other part of the workbook, and the table
+	maxCell    = 128 << 10 // a cell has at most 32,767 characters
 	maxColumns = 256
 	maxRow     = 1 << 20
 	maxStyles  = 1 << 16
 	maxStrings = 1 << 20
-	ctxTags    = 10_000 // between two looks at the context
+	ctxTags    = 10_000 // between two checks of the context
 )
 
 var (
@@ -34,8 +34,8 @@ var (
 // A book is an open workbook.
 type book struct {
 	files   map[string]*zip.File
-	epoch   int    // the day of serial number 0, counted from 1899-12-30
-	dates   []bool // whether a style of cells shows a number as a date
+	epoch   int    // the day of serial number 0, in days since 1899-12-30
+	dates   []bool // for each cell style: whether it shows a number as a date
 	strings []string
 	sheet   string
 }
@@ -65,7 +65,7 @@ func convert(ctx context.Context, file io.ReaderAt) ([]byte, error) {
 	return out.text, nil
 }
 
-// tags shows every tag of a file of the workbook.
+// tags calls see with every tag of a part of the workbook.
 func (b *book) tags(ctx context.Context, name string, limit int64, see func(reading.Tag) error) error {
 	f, ok := b.files[name]
 	if !ok {
@@ -99,7 +99,7 @@ func (b *book) tags(ctx context.Context, name string, limit int64, see func(read
 	}
 }
 
-// workbook finds the first sheet, and from which day dates are counted.
+// workbook finds the first sheet, and the day from which dates are counted.
 func (b *book) workbook(ctx context.Context) error {
 	id := ""
 	err := b.tags(ctx, "xl/workbook.xml", maxPart, func(t reading.Tag) error {
@@ -129,7 +129,7 @@ func (b *book) workbook(ctx context.Context) error {
 	})
 }
 
-// styles finds which styles of cells show a number as a date.
+// styles finds out which cell styles show a number as a date.
 func (b *book) styles(ctx context.Context) error {
 	if _, ok := b.files["xl/styles.xml"]; !ok {
 		return nil
@@ -154,7 +154,8 @@ func (b *book) styles(ctx context.Context) error {
 	})
 }
 
-// isDate reports a format that shows a day: words in quotes and colors in brackets are none.
+// isDate reports whether a number format shows a date. Words in quotes and colors in brackets do
+// not count.
 func isDate(format string) bool {
 	var quoted, bracket bool
 	for _, r := range strings.ToLower(format) {
@@ -174,7 +175,7 @@ func isDate(format string) bool {
 	return false
 }
 
-// words reads the strings that cells share, without the readings beside them.
+// words reads the strings that cells share, without their phonetic text.
 func (b *book) words(ctx context.Context) error {
 	if _, ok := b.files["xl/sharedStrings.xml"]; !ok {
 		return nil

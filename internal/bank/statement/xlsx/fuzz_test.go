@@ -13,7 +13,7 @@ import (
 // A part is one of the files of a workbook.
 type part struct{ name, text string }
 
-// workbook packs files, and a workbook about them if there is none.
+// workbook returns a zip file of the given parts, and the part with the content types.
 func workbook(t testing.TB, parts ...part) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -42,7 +42,8 @@ const (
 	head = `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c></row>`
 )
 
-// FuzzRead takes the parts of a workbook, because no chance finds the sums of an archive.
+// FuzzRead mutates the parts of a workbook, because a mutated zip archive would hardly ever have
+// valid checksums.
 func FuzzRead(f *testing.F) {
 	f.Add(book, styles, words, head+`<row r="3"><c r="A3" s="1"><v>46083</v></c></row>`)
 	f.Add("", "", "", `<row><c t="d"><v>2026-03-02T00:00</v></c><c t="inlineStr"><is><t>A</t></is></c><c><v>1E2</v></c></row>`)

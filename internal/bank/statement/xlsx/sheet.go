@@ -10,13 +10,13 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// A sheet becomes a table of text, with a line for each row, so that both count alike.
+// A sheet becomes a table of text with a line for each row, so row numbers stay the same.
 type sheet struct {
 	book *book
 	text []byte
-	rows int // lines that are written
+	rows int // number of written lines
 
-	row, column int // where the cell is
+	row, column int // position of the current cell
 	cells       [maxColumns]string
 	filled      int
 	kind        string
@@ -24,7 +24,7 @@ type sheet struct {
 	value       []byte
 }
 
-// take reads the next tag of the sheet.
+// take handles the next tag of the sheet.
 func (s *sheet) take(t reading.Tag) error {
 	switch {
 	case t.Name == "row" && !t.End:
@@ -52,7 +52,7 @@ func (s *sheet) take(t reading.Tag) error {
 	return nil
 }
 
-// extend appends a part of a cell's text, unless that makes it longer than a cell can be.
+// extend appends a part of a cell's text, unless the text would be longer than a cell can be.
 func extend(value []byte, t reading.Tag) []byte {
 	if more := t.Raw(); len(value)+len(more) <= maxCell {
 		return append(value, more...)
@@ -75,7 +75,7 @@ func (s *sheet) cell(t reading.Tag) {
 	s.kind, s.value, s.date = t.Attr("t"), s.value[:0], known && s.book.dates[style]
 }
 
-// shown is what a cell shows: the result that was stored with a formula counts.
+// shown returns what a cell shows. For a formula that is the stored result.
 func (s *sheet) shown() string {
 	value := string(s.value)
 	switch s.kind {
@@ -130,12 +130,12 @@ func (s *sheet) flush() error {
 	return nil
 }
 
-// precise is how many digits of a number a workbook shows. It stores more: those are noise of
-// binary fractions, such as 23.149999999999999 for 23.15.
+// precise is the number of digits that a workbook shows. It stores more, but the others are noise
+// of binary fractions, such as 23.149999999999999 for 23.15.
 const precise = 15
 
-// number writes a stored number in full, exactly as it is shown: no float is involved. Three
-// decimals get a zero, so that a point is never taken for one between thousands.
+// number writes a stored number in full, exactly as it is shown, without using a float. It adds a
+// zero to three decimals, so that the point is never read as a thousands separator.
 func number(v string) string {
 	rest, negative := strings.CutPrefix(v, "-")
 	mantissa, exponent, _ := strings.Cut(strings.ToUpper(rest), "E")
@@ -175,7 +175,8 @@ func number(v string) string {
 	return whole
 }
 
-// rounded cuts digits to those that are shown. The point stands behind so many of them.
+// rounded cuts digits to those that are shown. Point is the number of digits before the decimal
+// point.
 func rounded(digits string, point int) (string, int) {
 	zeros := len(digits) - len(strings.TrimLeft(digits, "0"))
 	end := zeros + precise

@@ -1,6 +1,6 @@
-// Package xlsx reads statements that are Excel workbooks: the first sheet is a table, which the
-// reader of CSV understands. It must not evaluate formulas: a cell is what the workbook shows in
-// it.
+// Package xlsx reads statements that are Excel workbooks. It converts the first sheet to a table
+// for the CSV reader. It must not evaluate formulas: the value of a cell is what the workbook
+// shows.
 package xlsx
 
 import (
@@ -16,10 +16,11 @@ import (
 	"coffer/internal/bank/statement/csv"
 )
 
-// Format is a workbook.
+// Format is the Excel workbook.
 var Format = statement.Format{Name: "xlsx", Title: "Excel", Detect: detect, Inspect: inspect, Read: read}
 
-// detect looks for what a workbook has among its first files, because any archive begins alike.
+// detect looks for the names of a workbook's files, because all zip archives begin with the same
+// bytes.
 func detect(head []byte) bool {
 	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
 		return false
@@ -32,7 +33,7 @@ func detect(head []byte) bool {
 	return false
 }
 
-// A plan is the sheet as a table of text, with what the reader of such tables makes of it.
+// A plan is the sheet as a table of text, and the plan of the CSV reader for that table.
 type plan struct {
 	table []byte
 	inner any

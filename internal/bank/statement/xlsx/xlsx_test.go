@@ -2,7 +2,7 @@ package xlsx
 
 import "testing"
 
-// Numbers come back as a workbook shows them, without the noise of binary fractions.
+// Numbers are read as a workbook shows them, without the noise of binary fractions.
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[string]string{
@@ -17,7 +17,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// A format shows a day if it has a day or a year outside of quotes and brackets.
+// A format shows a date if it contains a day or a year outside quotes and brackets.
 func TestIsDate(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]bool{

@@ -12,19 +12,20 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// identity identifies a transaction t with the wording d: by its provider id, or if it was entered
-// by hand by the entered values and their author.
+// identity identifies a transaction t with the wording d by its provider id. A transaction that was
+// entered by hand is identified by the entered values and their author.
 const identity = `case when t.origin <> 'manual' then t.provider_id else
 	concat_ws('/', 'manual', t.date, t.amount, t.currency, d.name, d.merchant_name, d.detail, array(
 		select concat_ws(' ', f.field, f.source) from manual_field f where f.transaction_id = t.id order by 1)) end`
 
 // Canonical returns the text that the canonical hash covers, a line for each record in key order,
-// and the hash below them. It covers account, provider id (or the values entered by hand, and their
-// matches), category, tags, counterparty, comments, deletion and parts of transactions, with their
-// sources and so their holds. Then come the definitions, the household's settings of accounts and
-// their links, and reports. It contains no time and no generated id. It is limited to those
-// transactions (nil means all) and to the tags, categories, counterparties, accounts and reports
-// whose name is like names ("" means all).
+// and the hash below them. It covers the account, provider id, category, tags, counterparty,
+// comments, deletion and parts of transactions, with their sources. For a transaction entered by
+// hand, the entered values and the match replace the provider id. Then come the definitions, the
+// household's settings of accounts and their links, and reports. It contains no time and no
+// generated id. It covers only the transactions with those ids (nil means all), and only the tags,
+// categories, counterparties, accounts and reports whose name matches the LIKE pattern in names (""
+// means all).
 func Canonical(ctx context.Context, q pg.Querier, transactions []string, names string) (string, error) {
 	if names == "" {
 		names = "%"
@@ -86,8 +87,8 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 	return fmt.Sprintf("%s\n%x", whole, sha256.Sum256([]byte(whole))), err
 }
 
-// Unsound finds transactions that break a law of splits: the parts add up to their transaction and
-// follow it, one of them is the remainder, and every part belongs to a transaction.
+// Unsound finds transactions that break a rule of splits. The parts add up to their transaction and
+// copy it, one of them is the remainder, and every part belongs to a transaction.
 const Unsound = `
 	select t.id from transaction t left join lateral (
 		select count(*) as n, coalesce(sum(p.amount), 0) as amount, count(*) filter (where p.remainder) as rest,

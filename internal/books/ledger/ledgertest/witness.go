@@ -6,15 +6,15 @@ import (
 	"coffer/internal/platform/pg"
 )
 
-// A Witness sees every row of transactions, accounts and balances that is written. It is a second
-// opinion on what the books note in the same database transaction: which accounts must be proved
-// again, and which forms must be looked at again.
+// A Witness sees every row of transactions, accounts and balances that is written. It works out
+// independently which accounts must be proved again and which forms must be checked again. The test
+// compares that with what the books noted in the same database transaction.
 type Witness struct {
 	t  *testing.T
 	db *pg.DB
 }
 
-// follows is what follows from each row that is written.
+// follows is the SQL that derives from each written row what the books must note.
 var follows = []string{
 	`create schema witness`,
 	`create table witness.expected (txid xid8 default pg_current_xact_id(), kind text, account_id uuid, form bigint)`,
@@ -72,7 +72,7 @@ var follows = []string{
 	`create trigger note after insert on form_due for each row execute function note_form()`,
 }
 
-// Watch makes a database's witness. It sees what is written from now on.
+// Watch installs a Witness in a database. It sees all writes from now on.
 func Watch(t *testing.T, db *pg.DB) Witness {
 	t.Helper()
 	w := Witness{t, db}
@@ -82,8 +82,8 @@ func Watch(t *testing.T, db *pg.DB) Witness {
 	return w
 }
 
-// Ignore is the control of a test: what is noted in this table, proof_due or form_due, does not
-// count from now on.
+// Ignore makes the Witness miss what the books note in that table (proof_due or form_due) from now
+// on. A test uses it to show that it can fail.
 func (w Witness) Ignore(table string) {
 	w.t.Helper()
 	w.exec(`drop trigger note on ` + table)
@@ -96,14 +96,14 @@ func (w Witness) exec(statement string) {
 	}
 }
 
-// Missed counts what followed from written rows and was not noted in the same database transaction.
-// Nothing follows for accounts that are gone when it ends.
+// Missed counts what the books should have noted in the same database transaction and did not.
+// Accounts that no longer exist when that transaction ends do not count.
 func (w Witness) Missed() int64 {
 	w.t.Helper()
 	return w.count(`select count(*) from (select * from witness.expected except select * from witness.noted) x`)
 }
 
-// Expected counts what followed from written rows.
+// Expected counts everything that the books should have noted.
 func (w Witness) Expected() int64 {
 	w.t.Helper()
 	return w.count(`select count(*) from witness.expected`)

@@ -1,5 +1,5 @@
-// Package jobtest turns a test binary into a server that also works on jobs, so that tests can stop
-// and kill real processes. It knows no kind of job: each test brings its own.
+// Package jobtest turns a test binary into a server that also runs jobs, so that tests can stop and
+// kill real processes. It defines no kinds of jobs: each test registers its own.
 package jobtest
 
 import (
@@ -21,8 +21,8 @@ import (
 
 const variable = "COFFER_TEST_SERVER"
 
-// Main is the TestMain of a package: in a process started by [Start] it serves as the server S
-// until it is stopped, else it runs the tests.
+// Main is the TestMain of a package. In a process that [Start] started it calls serve with the
+// server S until the process is stopped; otherwise it runs the tests.
 func Main[S any](m *testing.M, serve func(ctx context.Context, s S) error) {
 	printed := os.Getenv(variable)
 	if printed == "" {
@@ -48,7 +48,7 @@ type Process struct {
 	log bytes.Buffer
 }
 
-// Start runs a test binary, os.Args[0] or one with a defect, as the server s.
+// Start runs a test binary as the server s: os.Args[0], or a binary with a deliberate defect.
 func Start[S any](program string, s S) (*Process, error) {
 	printed, err := json.Marshal(s)
 	if err != nil {
@@ -79,10 +79,10 @@ func (p *Process) Said() string {
 // End kills the process, if it has not ended by itself.
 func (p *Process) End() {
 	_ = p.Process.Kill() // it may have ended
-	_ = p.Wait()         // says that it was killed
+	_ = p.Wait()         // the error only says that it was killed
 }
 
-// A Hold says which worker has a job at the moment, and its progress.
+// A Hold is which worker has a job at the moment, and the job's progress.
 type Hold struct {
 	State   string `db:"state"`
 	Done    int    `db:"done"`

@@ -22,17 +22,39 @@ import (
 // A Cluster is a PostgreSQL server of one test, which the test may crash. It waits for its disk, as
 // a household's server does.
 type Cluster struct {
-	bin, data, port string
-	as              *syscall.Credential
+	Env []string // more of the server's environment, from its next start on
+
+	bin, home, data, port string
+	as                    *syscall.Credential
 }
 
 // NewCluster starts a server. If no server is installed, the test is skipped, except on a build
 // machine, which must have one.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
+	return place(t).begin(t)
+}
+
+// NewClusterOn starts a server that keeps its data in one folder and its log in another, such as on
+// two disks.
+func NewClusterOn(t testing.TB, disk, log string) *Cluster {
+	t.Helper()
 	c := place(t)
-	if err := c.run("initdb", "-D", c.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
-		"--no-sync"); err != nil {
+	c.data = filepath.Join(disk, "data")
+	if c.as != nil {
+		for _, dir := range []string{disk, log} {
+			if err := os.Chown(dir, int(c.as.Uid), int(c.as.Gid)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return c.begin(t, "--waldir="+filepath.Join(log, "wal"))
+}
+
+func (c *Cluster) begin(t testing.TB, options ...string) *Cluster {
+	t.Helper()
+	if err := c.run("initdb", append(options, "-D", c.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C.UTF-8", "--no-sync")...); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
@@ -67,7 +89,7 @@ func place(t testing.TB) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.data = filepath.Join(home, "data")
+	c.home, c.data = home, filepath.Join(home, "data")
 	if os.Geteuid() == 0 { // the server refuses to run as root
 		if c.as, err = owner(home); err != nil {
 			t.Fatal(err)
@@ -127,6 +149,7 @@ func owner(home string) (*syscall.Credential, error) {
 func (c *Cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...) //nolint:gosec,noctx // the server's own programs; they end by themselves
 	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: c.as}
+	cmd.Env = append(os.Environ(), c.Env...)
 	log, err := os.CreateTemp("", "coffer-pg-log-") // a file, not a pipe: the server inherits it and keeps running
 	if err != nil {
 		return err
@@ -142,10 +165,13 @@ func (c *Cluster) run(program string, args ...string) error {
 
 // Start runs the server and returns when it accepts connections.
 func (c *Cluster) Start() error {
-	return c.run("pg_ctl", "-D", c.data, "-l", filepath.Join(filepath.Dir(c.data), "log"), "-w", "-t", "120", "start",
+	return c.run("pg_ctl", "-D", c.data, "-l", filepath.Join(c.home, "log"), "-w", "-t", "120", "start",
 		"-o", fmt.Sprintf("-p %s -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60",
 			c.port))
 }
+
+// Running reports whether the server runs.
+func (c *Cluster) Running() bool { return c.run("pg_ctl", "-D", c.data, "status") == nil }
 
 // Crash stops the server at once: no transaction is finished, and the next start recovers from the
 // log.
@@ -189,6 +215,27 @@ func (c *Cluster) Synchronize(ctx context.Context) error {
 		}
 	}
 	return errors.New("pgtest: no commit waits for the standby")
+}
+
+// CaughtUp returns once a standby has on its disk all that was committed before.
+func (c *Cluster) CaughtUp(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, c.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing is left to lose
+	var end string
+	if err := conn.QueryRow(ctx, `select pg_current_wal_flush_lsn()::text`).Scan(&end); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		var there bool
+		if err := conn.QueryRow(ctx, `select exists (select from pg_stat_replication where flush_lsn >= $1::pg_lsn)`,
+			end).Scan(&there); err != nil || there {
+			return err
+		}
+	}
+	return errors.New("pgtest: the standby does not receive what was committed")
 }
 
 // Promote makes a standby the primary.

@@ -35,7 +35,7 @@ func (v Vocabulary) Phrase(r *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// Operators lists the operators of the contract, not those of the engine's tables.
+// Operators lists the operators of a field, as documented and not as in the engine's tables.
 func Operators(field string) []string {
 	switch field {
 	case "amount":
@@ -103,7 +103,7 @@ func (v Vocabulary) value(r *rand.Rand, field, op string) any {
 	return v.Phrase(r)
 }
 
-// Tree returns a condition. Most are small, as people's are.
+// Tree returns a condition. Most are small, like those that people write.
 func (v Vocabulary) Tree(r *rand.Rand, depth int) map[string]any {
 	choice := r.IntN(10)
 	if depth == 0 {

@@ -12,23 +12,23 @@ import (
 	"coffer/internal/surface/htmlpage"
 )
 
-// A request is what a program asks a member for.
+// A request is a program's request for access, which a member must decide.
 type request struct {
 	client   auth.Client
 	redirect *url.URL
 	scope    op.Scope
 	resource string
-	values   url.Values // as they came
+	values   url.Values // as received
 }
 
-// parameters are the parameters that a request may have, each once.
+// parameters are the parameters that a request may have, each at most once.
 var parameters = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge",
 	"code_challenge_method", "resource",
 }
 
 // findClient returns the client and the address to send the browser back to. Errors here are shown
-// to the member: an address that is not the client's must get nothing.
+// to the member and not sent to the program, because the address may not belong to the client.
 func (s *Server) findClient(r *http.Request, actor op.Actor, v url.Values) (request, error) {
 	if fault := repeated(v, parameters...); fault != "" {
 		return request{}, errs.New(errs.ValidationError, "the program that sent you here made a mistake: %s", fault)
@@ -66,8 +66,8 @@ func (s *Server) find(r *http.Request, actor op.Actor, name string) (auth.Client
 	return s.auth().KeepDocument(r.Context(), client, lifetime)
 }
 
-// check checks the rest of a request by the protocol. The program gets the error, under the
-// protocol's name for it.
+// check checks the rest of a request by the protocol. It returns the protocol's name of the error
+// and a description, which are sent to the program.
 func (s *Server) check(q *request) (fault, why string) {
 	v := q.values
 	var ok bool
@@ -76,7 +76,7 @@ func (s *Server) check(q *request) (fault, why string) {
 	}
 	q.resource = v.Get("resource")
 	if q.resource == "" {
-		q.resource = s.Resource() // clients of older revisions do not say
+		q.resource = s.Resource() // clients of older revisions omit the resource
 	}
 	switch challenge := v.Get("code_challenge"); {
 	case v.Get("response_type") != "code":
@@ -102,7 +102,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, q request, with ur
 	http.Redirect(w, r, u.String(), http.StatusSeeOther)
 }
 
-// question is the page that asks a member the same once more.
+// question returns the address of the page that asks a member the same question again.
 func question(v url.Values) string {
 	asked := url.Values{}
 	for _, name := range parameters {
@@ -113,7 +113,8 @@ func question(v url.Values) string {
 	return issuerPath + "/authorize?" + asked.Encode()
 }
 
-// read is a request of a member who is signed in; where it is not, everything has been answered.
+// read returns a signed-in member's request. If ok is false, the response has been sent, or err is
+// set.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, v url.Values) (q request, actor op.Actor, ok bool,
 	err error,
 ) {
@@ -159,14 +160,15 @@ type field struct{ Name, Value string }
 type consentPage struct {
 	Title, Vouched, Place, Member, Action string
 	Local                                 bool
-	Asks                                  bool // for changes
-	Write                                 bool // the member may grant them
+	Asks                                  bool // the program requests changes
+	Write                                 bool // the member may grant changes
 	Fields                                []field
 }
 
-// ask shows a member the program, its address and the requested scope. Whatever that is, the member
-// chooses between reading and changing, and must choose changing explicitly: a program that asks
-// for too much gets no more by it, and one that asks for too little would never get more.
+// ask shows a member the program, its address and the requested scope. Regardless of the requested
+// scope, the member chooses between read and write, and must choose write explicitly. So a program
+// that requests too much gains nothing. A program that requests too little can still get write
+// access, although it will not ask again.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	q, actor, ok, err := s.read(w, r, r.URL.Query())
 	if !ok {
@@ -195,8 +197,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	}.Write(w)
 }
 
-// decide carries out the member's choice. Everything is checked once more by the protocol, because
-// the form came through a browser.
+// decide carries out the member's choice. The whole request is checked again, because the form came
+// through a browser.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	q, actor, ok, err := s.read(w, r, r.PostForm)
 	if !ok {

@@ -27,11 +27,11 @@ const (
 	longestFresh  = 24 * time.Hour
 )
 
-// Documents reads the descriptions of clients, whose client_ids are the documents' addresses. A
-// stranger chooses that address, so only hosts that the operator allows are contacted, over HTTPS,
-// at public addresses, and only when a signed-in member is about to decide.
+// Documents reads the descriptions of clients. The client_id of such a client is the address of its
+// document. A stranger chooses that address, so there are limits: only hosts that the operator
+// allows, over HTTPS, at public addresses, and only when a signed-in member is about to decide.
 type Documents struct {
-	hosts  []string // allowed, with what is below them; "*" for all
+	hosts  []string // allowed hosts, including their subdomains; "*" for all
 	client *http.Client
 }
 
@@ -40,11 +40,11 @@ func NewDocuments(hosts []string) *Documents {
 	return newDocuments(hosts, everyones, nil)
 }
 
-// newDocuments is NewDocuments with another judge of addresses and another transport's settings,
+// newDocuments is NewDocuments with another check of addresses and other settings of the transport,
 // for tests on one machine.
 func newDocuments(hosts []string, judge func(netip.Addr) bool, adjust func(*http.Transport)) *Documents {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return h == "" || h == "none" })
-	// with the address that is really called: a name could lead elsewhere a moment later
+	// Control sees the address that is really called. A name could lead elsewhere a moment later.
 	dialer := &net.Dialer{Timeout: documentTime, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !judge(at.Addr().WithZone("").Unmap()) {
@@ -68,7 +68,7 @@ func newDocuments(hosts []string, judge func(netip.Addr) bool, adjust func(*http
 	}}
 }
 
-// reserved are networks that are not for everyone and that netip has no word for.
+// reserved are networks that are not public, in addition to those that package netip knows.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),

@@ -16,7 +16,7 @@ import (
 	"coffer/internal/platform/errs"
 )
 
-// site is an HTTPS server on this machine that Documents may ask, because the test says so.
+// site starts an HTTPS server on this machine, and returns Documents that may read from it.
 func site(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (*Documents, string, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
@@ -72,7 +72,7 @@ func TestDocumentIsRead(t *testing.T) {
 	}
 }
 
-// A stranger's document is taken only as the standard has it, and costs no more than that.
+// A stranger's document is accepted only in the form of the standard, and reading it has limits.
 func TestDocumentsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	plain := func(body func(at string) []byte) func(*string) http.HandlerFunc {
@@ -148,7 +148,8 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A name may lead into the household's own network: the address that is really called decides.
+// A name may lead into the household's own network, so the address that is really called is
+// checked.
 func TestPrivateAddressesAreNotAsked(t *testing.T) {
 	t.Parallel()
 	d, name, asked := site(t, everyones, func(http.ResponseWriter, *http.Request) {})

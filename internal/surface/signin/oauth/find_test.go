@@ -17,7 +17,7 @@ import (
 	"coffer/internal/surface/signin"
 )
 
-// known is a server with a member who is signed in, and a client that goes by a document.
+// known returns a server with a signed-in member, and a client that is identified by a document.
 func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s *Server, session, client string,
 	asked func() int64,
 ) {
@@ -43,7 +43,7 @@ func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s
 	return &Server{Desk: desk, Docs: docs}, session, client, count.Load
 }
 
-// asking is the browser that a program sent to us.
+// asking requests the consent page as the browser that a program has redirected.
 func (s *Server) asking(t *testing.T, session, client, redirect string) *httptest.ResponseRecorder {
 	t.Helper()
 	q := url.Values{
@@ -61,8 +61,8 @@ func (s *Server) asking(t *testing.T, session, client, redirect string) *httptes
 	return w
 }
 
-// A document is read when a member is about to decide, and not again while it holds; nobody else
-// makes the server call anyone.
+// A document is read when a member is about to decide, and not again while it is valid. Without a
+// signed-in member the server reads no document.
 func TestDocumentsAreReadForMembers(t *testing.T) {
 	t.Parallel()
 	var at, redirect string
@@ -87,7 +87,7 @@ func TestDocumentsAreReadForMembers(t *testing.T) {
 		t.Errorf("asked %d times for one document", asked())
 	}
 	redirect = "https://abacus.example/back"
-	// it holds no longer
+	// The document has expired.
 	if _, err := s.auth().KeepDocument(t.Context(), auth.Client{
 		Name: client, Title: "Abacus",
 		RedirectURIs: []string{"http://localhost/callback"},
@@ -131,7 +131,7 @@ func memberOf(t *testing.T, s *Server, session string) id.ID {
 	return *actor.Member
 }
 
-// Whatever an address is, what the page's policy names is one source and nothing more.
+// For every accepted address, the page's policy contains exactly one source.
 func FuzzRedirects(f *testing.F) {
 	for _, seed := range []string{
 		"https://a.example/b?c=d", "http://127.0.0.1:1/x", "http://[::1]/x", "cursor://a/b",

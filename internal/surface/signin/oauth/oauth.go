@@ -1,7 +1,7 @@
-// Package oauth gives assistants access to /mcp: a program asks, a signed-in member consents on a
-// page of coffer, and the program gets tokens for that address alone. It contains the protocol
-// (OAuth 2.1 as MCP requires it) and its pages. Package auth stores and checks what is granted;
-// oauth must not know what a token is used for.
+// Package oauth gives assistants access to /mcp: a program requests access, a signed-in member
+// consents on a page of coffer, and the program gets tokens that are valid only for that address.
+// The package contains the protocol (OAuth 2.1 as MCP requires it) and its pages. Package auth
+// stores and checks the grants. Package oauth must not know what a token is used for.
 package oauth
 
 import (
@@ -15,21 +15,21 @@ import (
 	"coffer/internal/surface/signin"
 )
 
-// The scopes, as the protocol has them: writing includes reading.
+// The scopes in the protocol; write includes read.
 const (
 	read  = "read"
 	write = "write"
 )
 
-// A Server is what assistants talk to before they have a token.
+// A Server serves assistants that do not have a token yet.
 type Server struct {
 	Desk *signin.Desk
-	Docs *Documents // reads what clients say of themselves
+	Docs *Documents // reads the documents in which clients describe themselves
 }
 
-// All addresses are made of the configured one, never of what a request claims. The issuer has a
-// path, so that nothing is found at the root of the host: clients that find OAuth there ignore the
-// key they were given for /mcp/key.
+// All addresses begin with the configured address, never with an address from a request. The issuer
+// has a path, so that there is no OAuth metadata at the root of the host. Clients that find
+// metadata there ignore the key that they were given for /mcp/key.
 const (
 	issuerPath   = "/oauth"
 	resourcePath = "/mcp"
@@ -59,9 +59,9 @@ func (s *Server) Routes() []signin.Route {
 	}
 }
 
-// about describes the protection of /mcp (RFC 9728). Both scopes are announced, here and in the
-// challenge: most clients ask once, for exactly the scopes that they find, and never again. The
-// member chooses the granted scope.
+// about describes the protection of /mcp (RFC 9728). It lists both scopes, as the challenge does.
+// Most clients request exactly the listed scopes, once, and never again. The member chooses which
+// scope to grant.
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) error {
 	return public(w, map[string]any{
 		"resource": s.Resource(), "authorization_servers": []string{s.issuer()},
@@ -92,7 +92,7 @@ func public(w http.ResponseWriter, v any) error {
 	return signin.Answer(w, http.StatusOK, v)
 }
 
-// Refused adds the address for a token to the response for a program without a valid one.
+// Refused adds the address of the metadata to an error response, if the program has no valid token.
 func (s *Server) Refused(h http.Header, err error) {
 	face := errs.Public(err, "")
 	if face.Kind() != errs.KindUnauthenticated {
@@ -114,7 +114,7 @@ func (s *Server) Further(w http.ResponseWriter) {
 		"this tool makes changes; ask the member for the scopes %s and %s", read, write).Face())
 }
 
-// scopes are a scope's names in the protocol.
+// scopes returns the protocol's names of a scope.
 func scopes(s op.Scope) string {
 	if s == op.Full {
 		return read + " " + write
@@ -124,8 +124,8 @@ func scopes(s op.Scope) string {
 
 const offline = "offline_access" // tokens can be renewed anyway; clients ask for it before they believe it
 
-// parseScope reads the requested scope; empty means reading. Unknown scopes are left out. A member
-// may grant less or more, and the response states the granted scope, as RFC 6749 requires.
+// parseScope reads the requested scope; an empty text means read. Unknown scopes are ignored. A
+// member may grant less or more. The response states the granted scope, as RFC 6749 requires.
 func parseScope(asked string) (scope op.Scope, ok bool) {
 	names := strings.Fields(asked)
 	switch {
@@ -137,5 +137,5 @@ func parseScope(asked string) (scope op.Scope, ok bool) {
 	return 0, false
 }
 
-// auth is the household's.
+// auth returns the household's Auth.
 func (s *Server) auth() *auth.Auth { return s.Desk.Auth }

@@ -12,15 +12,14 @@ const (
 	maxRedirect  = 2000
 )
 
-// executable are the schemes that a browser would do something with itself, in place of handing the
-// address to a program.
+// executable are the schemes that a browser handles itself instead of opening a program.
 var executable = []string{
 	"javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "ftp", "ws", "wss",
 	"view-source", "chrome", "resource", "mailto", "tel", "sms",
 }
 
-// redirectable parses an address that a browser may be sent to with a code: over HTTPS, to this
-// very computer, or to a program that owns a scheme.
+// redirectable parses an address that a browser may be sent to with a code: an HTTPS address, an
+// address on the browser's own computer, or a program that has its own scheme.
 func redirectable(text string) (*url.URL, bool) {
 	if text == "" || len(text) > maxRedirect || strings.ContainsFunc(text,
 		func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"'<>\\^`{|};,", r) }) {
@@ -53,8 +52,9 @@ func loopback(u *url.URL) bool {
 	return name == "localhost" || err == nil && ip.IsLoopback() && ip.Zone() == ""
 }
 
-// matches reports whether a client may be sent back to an address: it must be equal to an allowed
-// one, except for the port on this computer, which programs choose when they start.
+// matches reports whether a client may be sent back to an address. The address must be equal to an
+// allowed one. On the browser's own computer the port may differ, because programs choose it when
+// they start.
 func matches(allowed []string, asked string) bool {
 	u, ok := redirectable(asked)
 	if !ok {
@@ -73,8 +73,8 @@ func matches(allowed []string, asked string) bool {
 	})
 }
 
-// target returns an address as a content security policy names it: its origin, or the scheme of a
-// program.
+// target returns the form of an address in a content security policy: its origin, or the scheme of
+// a program.
 func target(u *url.URL) string {
 	if u.Scheme == "http" || u.Scheme == "https" {
 		return u.Scheme + "://" + u.Host

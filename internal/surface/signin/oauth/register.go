@@ -21,7 +21,7 @@ type description struct {
 	AuthMethod   string   `json:"token_endpoint_auth_method"`
 }
 
-// title is the client's name as it can be shown: one short line of visible text.
+// title returns the client's name in a form that can be shown: one short line of visible text.
 func (d description) title() string {
 	if shown := text.Line(d.Name, maxTitle).Plain(); shown != "" {
 		return shown

@@ -19,9 +19,9 @@ func (s *Server) Grants() map[string]func(http.ResponseWriter, *http.Request) er
 	return map[string]func(http.ResponseWriter, *http.Request) error{codeGrant: s.redeem, refreshGrant: s.refresh}
 }
 
-// client returns the program that sends a form. It has no secret: its verifier or its token is the
-// proof. Some send their name as the user of HTTP's own authentication, and try the other way only
-// when that fails.
+// client returns the program that sends a form. A program has no secret: its verifier or its token
+// is the proof. Some programs send their client_id only as the user of HTTP's basic authentication,
+// and put it in the form only after that failed.
 func (s *Server) client(w http.ResponseWriter, r *http.Request) (string, bool, error) {
 	name := r.PostForm.Get("client_id")
 	user, _, basic := r.BasicAuth()
@@ -116,7 +116,8 @@ func unreserved(v string) bool {
 	return true
 }
 
-// repeated returns a fault if a parameter comes twice, because nobody can know which is meant.
+// repeated returns an error text if a parameter occurs twice, because it is unclear which one
+// counts.
 func repeated(v url.Values, names ...string) string {
 	for _, n := range names {
 		if len(v[n]) > 1 {

@@ -1,6 +1,6 @@
-// Package signintest is an identity provider for tests, which vouches for any subject it is given.
-// It is built from the standard alone and must not import signin: a client must not be checked by
-// its own code.
+// Package signintest is an identity provider for tests. It vouches for any subject that a test
+// chooses. It is written from the standard alone and must not import signin, so that the client is
+// not checked by its own code.
 package signintest
 
 import (
@@ -19,24 +19,24 @@ import (
 	"time"
 )
 
-// An Issuer is an identity provider. How it behaves is changed through Set.
+// An Issuer is an identity provider. Tests change its behavior with Set.
 type Issuer struct {
 	URL string
 
-	key   *rsa.PrivateKey // whose public half it publishes
+	key   *rsa.PrivateKey // it publishes the public half
 	mu    sync.Mutex
 	is    Behavior
-	codes map[string]url.Values // what was asked for, by code
+	codes map[string]url.Values // the requests, by code
 }
 
-// A Behavior says whom an issuer vouches for, and what is wrong with its responses.
+// A Behavior determines whom an issuer vouches for, and what is wrong with its responses.
 type Behavior struct {
 	Refuses  bool   // the visitor declines
 	Subject  string // "248289761001" if empty
 	Nonce    string // in place of the requested one
 	Audience string // "coffer" if empty
 	Forged   bool   // signed with another key
-	Age      int    // seconds since the subject signed in there; zero is that it does not say
+	Age      int    // seconds since the subject signed in there; 0 omits the claim
 }
 
 // New starts an issuer that signs everyone in as the same subject.

@@ -16,7 +16,7 @@ import { Check, Fields, Note, Select } from "#/ui/Form";
 import { kindChoices, kindIs, shapeOf } from "./kinds";
 import { unsetKind } from "./words";
 
-/** The household's settings of an account: its name, type and owner, and whether it is shown. */
+/** The settings of an account that the household can change: name, type, owner, and whether it is shown. */
 export function AccountForm({ account: a }: { account: Account }) {
   const members = useQuery(overview).data?.members ?? [];
   const manual = enteredManually(a);

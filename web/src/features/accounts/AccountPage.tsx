@@ -21,9 +21,9 @@ import { BalanceCard } from "./BalanceCard";
 import { Books } from "./Books";
 import { ByHand } from "./ByHand";
 import { Latest } from "./Latest";
-import { Linked } from "./Linked";
 import { typeOf } from "./words";
 
+const Linked = lazy(() => import("./Linked").then((m) => ({ default: m.Linked })));
 const Manage = lazy(() => import("./Manage").then((m) => ({ default: m.Manage })));
 
 const spans = () =>
@@ -157,7 +157,11 @@ export function AccountPage() {
         {a && line.data && <ByHand account={a} days={line.data} may={may} />}
         {a && <Books account={a} bank={bank} may={may} />}
         {a && <Latest account={a} />}
-        {a && <Linked account={a} />}
+        {a && (
+          <Suspense>
+            <Linked account={a} />
+          </Suspense>
+        )}
       </Page>
     </>
   );

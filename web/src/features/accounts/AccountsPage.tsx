@@ -26,7 +26,7 @@ const views = () =>
 
 const count = (n: number) => plural(n, { one: "# account", other: "# accounts" });
 
-/** Every account with its balance and how old that is, and every bank with what it needs. */
+/** Every account with its balance and the balance's age, and every bank with what it needs from a person. */
 export function AccountsPage() {
   const by = useSearch({ from: "/accounts" }).by ?? "bank";
   const go = useNavigate({ from: "/accounts" });
@@ -40,8 +40,8 @@ export function AccountsPage() {
   const again = () => void Promise.all([all.refetch(), banks.refetch(), health.refetch()]);
   const visible = (all.data ?? []).filter((a) => !a.hidden);
   const nameOf = new Map(banks.data?.map((b) => [b.id, b.institution_name ?? t`Bank`]));
-  // The bank that needs a person comes first, and only its button is filled. A removed bank without any accounts left
-  // is not shown.
+  // The bank that needs a person comes first, and only its button is filled. Removed banks without accounts are not
+  // shown.
   const linked = (banks.data ?? []).filter((b) => b.status !== "disconnected" || b.accounts_count > 0);
   const sorted = linked.toSorted((a, b) => place(a.status) - place(b.status));
   const alone = (all.data ?? []).filter((a) => !a.connection_id);

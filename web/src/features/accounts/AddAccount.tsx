@@ -18,7 +18,7 @@ import { Fields, Select } from "#/ui/Form";
 import { kindChoices, shapeOf } from "./kinds";
 import { touched } from "./touched";
 
-/** The button that adds an account which no bank keeps. */
+/** The button that adds an account without a bank connection. */
 export function AddAccount() {
   const go = useNavigate();
   const members = useQuery(overview).data?.members ?? [];

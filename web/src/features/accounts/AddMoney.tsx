@@ -2,7 +2,8 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { bankProviders, linkable } from "#/api/providers";
+import { bankProviders, covers, fitting, linkable } from "#/api/providers";
+import { region } from "#/lib/locale";
 import { LinkBank } from "#/parts/LinkBank";
 import { NoProvider } from "#/parts/NoProvider";
 import { Card } from "#/ui/Card";
@@ -13,16 +14,23 @@ import { AddAccount } from "./AddAccount";
 export function AddMoney({ may, filled }: { may: boolean; filled: boolean }) {
   const { data } = useQuery(bankProviders);
   if (!may) return null;
-  const configured = linkable(data ?? []);
+  const configured = linkable(data ?? [], region);
   return (
     <Card title={t`Add account`}>
       <Fields>
+        {data && fitting(data, region).length === 0 && <NoProvider all={data} />}
         {configured.map((p, i) => (
-          <LinkBank key={p.name} offer={p} icon="bank" kind={filled && i === 0 ? "filled" : "plain"}>
-            {configured.length > 1 ? t`Connect a bank with ${{ provider: p.title }}` : t`Connect a bank`}
+          <LinkBank
+            key={p.name}
+            offer={p}
+            icon="bank"
+            kind={filled && i === 0 && covers(p, region) ? "filled" : "plain"}
+          >
+            {configured.length > 1 || !covers(p, region)
+              ? t`Connect a bank with ${{ provider: p.title }}`
+              : t`Connect a bank`}
           </LinkBank>
         ))}
-        {data && configured.length === 0 && <NoProvider all={data} />}
         <AddAccount />
         <Link className="link" to="/import" search={{}}>
           <Trans>Import statement</Trans>

@@ -6,7 +6,7 @@ import { FormDialog } from "#/parts/FormDialog";
 import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 
-/** The button that has the bank look the balance up now, after it said that this may cost money. */
+/** The button that requests the current balance from the bank. Its dialog first says that this may cost money. */
 export function AskBank({ account: a }: { account: Account }) {
   const [open, setOpen] = useState(false);
   const ask = useAction({

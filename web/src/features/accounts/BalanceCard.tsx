@@ -18,16 +18,16 @@ import { staleBalance, statedBy } from "./balanceCheck";
 
 const SetBalance = lazy(() => import("./SetBalance").then((m) => ({ default: m.SetBalance })));
 
-const limit = 3; // notes of a kind
+const limit = 3; // notes of one kind that are shown
 
-/** The balance of an account, its source, and its development day by day. */
+/** The balance of an account, its source, and a chart of it by day. */
 export function BalanceCard(p: {
   account: Account | undefined;
   days: readonly DailyBalance[] | undefined;
   may: boolean;
-  /** Whether its bank can be asked for a balance. */
+  /** Whether its bank supports requests for the current balance. */
   asks: boolean;
-  /** The choice of the period, and the error that is shown if its balances did not load. */
+  /** The choice of the period. `fault` is the error if the balances did not load. */
   aside: ReactNode;
   fault: ReactNode;
 }) {
@@ -74,7 +74,7 @@ export function BalanceCard(p: {
   );
 }
 
-/** The balance as a line, with words for all that is drawn in another way. */
+/** The chart of the balance, with an explanation of each style in which a part of the line is drawn. */
 function Line({ account: a, days, today }: { account: Account; days: readonly DailyBalance[]; today: string }) {
   const money = useMoney();
   const hidden = amounts.use() === "hidden";

@@ -25,7 +25,7 @@ type Props = {
   accounts: Account[];
   running?: string;
   may: boolean;
-  /** Its button is the one of the screen. */
+  /** Whether the bank's button may be filled. Only one button of a screen is. */
   filled: boolean;
 };
 
@@ -66,7 +66,7 @@ export function Bank({ bank: b, health, accounts, running, may, filled }: Props)
   );
 }
 
-/** The banks of this connection that are in trouble, where it reads several. */
+/** A note for each bank of this connection that has a problem. One connection can read several banks. */
 function BanksBehind({ bank }: { bank: Connection }) {
   return bank.banks.map((b) =>
     b.status === "active" ? null : (

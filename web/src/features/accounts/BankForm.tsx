@@ -1,4 +1,4 @@
-import { plural, t } from "@lingui/core/macro";
+import { t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -10,21 +10,10 @@ import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Fields, Select } from "#/ui/Form";
+import { frequencies } from "./frequency";
 
-const hour = 3600;
-const hours = (n: number) => [String(n * hour), plural(n, { one: "Every hour", other: "Every # hours" })] as const;
-const intervals = () =>
-  [
-    ["", t`Household default`],
-    hours(1),
-    hours(4),
-    hours(12),
-    [String(24 * hour), t`Once a day`],
-    [String(7 * 24 * hour), t`Once a week`],
-  ] as const;
-
-/** How often a bank is read, whether it is at all, and how it is removed. */
-export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: number }) {
+/** The settings of a bank: how often it syncs, whether it is paused, and how to disconnect it. */
+export function BankForm({ bank: b, accounts, least }: { bank: Connection; accounts: number; least: number }) {
   const go = useNavigate();
   const [asking, ask] = useState(false);
   const touches = ["connections", "sync", "overview", "accounts"];
@@ -42,12 +31,7 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
     touches,
     text: b.institution_name ? t`${{ bank: b.institution_name }} disconnected` : t`Bank disconnected`,
   });
-  const own = String(b.sync_interval_seconds ?? "");
-  const usual = intervals();
-  const minutes = Math.round(Number(own) / 60);
-  const options = usual.some(([v]) => v === own)
-    ? usual
-    : ([...usual, [own, plural(minutes, { one: "Every minute", other: "Every # minutes" })]] as const);
+  const { value, options } = frequencies(least, b.sync_interval_seconds);
   return (
     <Card title={t`Sync settings`}>
       <Fields>
@@ -55,7 +39,7 @@ export function BankForm({ bank: b, accounts }: { bank: Connection; accounts: nu
           <>
             <Select
               label={t`Sync frequency`}
-              value={own}
+              value={value}
               options={options}
               onChange={(e) =>
                 change.mutate({

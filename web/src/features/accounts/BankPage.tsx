@@ -85,7 +85,9 @@ export function BankPage() {
                   ]}
                 />
               </Card>
-              {may && b.status !== "disconnected" && <BankForm bank={b} accounts={b.accounts_count} />}
+              {may && b.status !== "disconnected" && offer && (
+                <BankForm bank={b} accounts={b.accounts_count} least={offer.min_interval_minutes} />
+              )}
               <LookOnly />
             </>
           )

@@ -15,9 +15,11 @@ import { Badge } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
 import { verdict, whyOf, wrong } from "./balanceCheck";
 
-const few = 3; // gaps that are shown at once
+const few = 3; // gaps that are shown at first
 
-/** Whether the transactions of an account match its balances; where they do not, by how much and the possible causes. */
+/**
+ * Whether the transactions of an account match its balances. For each gap, it shows the difference and possible causes.
+ */
 export function Books({ account: a, bank, may }: { account: Account; bank: Connection | undefined; may: boolean }) {
   const { data, error, refetch } = useQuery(balanceProof(a.id));
   const today = localDay(new Date());
@@ -77,7 +79,7 @@ const foreign = (n: number) =>
     other: "# transactions in other currencies aren’t included.",
   });
 
-/** Hints for a person to fix it. */
+/** Hints for a person on how to close a gap. */
 function Help({ gap }: { gap: boolean }) {
   return (
     <>
@@ -93,7 +95,7 @@ function Help({ gap }: { gap: boolean }) {
   );
 }
 
-/** One gap with the rows that may be its reason. */
+/** One gap, with the rows that may have caused it. */
 function Hole(p: { account: Account; bank: Connection | undefined; hole: Interval }) {
   const money = useMoney();
   const today = localDay(new Date());

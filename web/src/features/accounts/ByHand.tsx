@@ -11,7 +11,10 @@ import { touched } from "./touched";
 
 const few = 3;
 
-/** The balances that someone entered, newest first. If one is removed, the bank's or a statement's applies again. */
+/**
+ * The balances that a person entered, newest first. If one is removed, the balance of the bank or a statement applies
+ * again.
+ */
 export function ByHand({ account: a, days, may }: { account: Account; days: readonly DailyBalance[]; may: boolean }) {
   const today = localDay(new Date());
   const remove = useAction({

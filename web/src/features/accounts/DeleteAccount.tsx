@@ -11,7 +11,7 @@ import { Fields } from "#/ui/Form";
 
 const touches = ["accounts", "overview", "transactions", "cashflow", "review", "changes"] as const;
 
-/** Deletes an account with its transactions, after it said how many there are. */
+/** Deletes an account with its transactions. Its dialog first shows how many there are. */
 export function DeleteAccount({ account: a }: { account: Account }) {
   const go = useNavigate();
   const [rows, setRows] = useState<number>();

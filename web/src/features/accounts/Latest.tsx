@@ -7,6 +7,7 @@ import { newest, payee } from "#/api/transactions";
 import { dayShort, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
+import { outWord } from "#/parts/pairs";
 import { Amount } from "#/ui/Amount";
 import { Card, Skeleton } from "#/ui/Card";
 import { Badge, Tile } from "#/ui/Chip";
@@ -14,7 +15,7 @@ import { Item, Lines } from "#/ui/Lines";
 
 const few = 8;
 
-/** The newest transactions of an account, and the way to all of them. */
+/** The newest transactions of an account, and a link to all of them. */
 export function Latest({ account: a }: { account: Account }) {
   const { data } = useQuery(newest({ account_id: [a.id] }, few));
   const { look } = useCategories();
@@ -45,16 +46,7 @@ export function Latest({ account: a }: { account: Account }) {
             )}
             end={
               <>
-                {r.excluded && (
-                  <Badge>
-                    <Trans>excluded</Trans>
-                  </Badge>
-                )}
-                {r.transfer && (
-                  <Badge>
-                    <Trans>linked</Trans>
-                  </Badge>
-                )}
+                {outWord(r) && <Badge>{outWord(r)}</Badge>}
                 <Amount value={cents(r.amount)} currency={r.iso_currency_code} quiet={r.pending} />
               </>
             }

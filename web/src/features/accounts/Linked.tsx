@@ -8,7 +8,10 @@ import { Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 
-/** The accounts that this one mirrors or moves money to and from, so that nothing counts twice. */
+/**
+ * The accounts that are linked with this one: mirrors, and accounts that it exchanges transfers with. With a link,
+ * nothing counts twice.
+ */
 export function Linked({ account: a }: { account: Account }) {
   const { data } = useQuery(accountLinks);
   const links = (data ?? []).filter(

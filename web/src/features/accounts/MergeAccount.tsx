@@ -13,13 +13,13 @@ import { mergeWords } from "./merge";
 
 const touches = ["accounts", "overview", "transactions", "cashflow", "review", "changes"] as const;
 
-/** Merges an account into another, after it said what would become of its transactions. */
+/** Merges an account into another. Its dialog first shows what will happen to the transactions. */
 export function MergeAccount({ account: a }: { account: Account }) {
   const go = useNavigate();
   const all = useQuery(accounts);
   const [into, setInto] = useState<string>();
   const others = (all.data ?? []).filter((o) => o.id !== a.id && o.iso_currency_code === a.iso_currency_code);
-  const chosen = others.find((o) => o.id === into) ?? others[0];
+  const chosen = others.find((o) => o.id === into);
   const look = useAction({ act: () => mergeAccount(a.id, chosen?.id ?? "", true), touches: [] });
   const merge = useAction({
     act: async () => {
@@ -33,7 +33,7 @@ export function MergeAccount({ account: a }: { account: Account }) {
     leaves: a.id,
   });
   const found = look.data;
-  if (!chosen) return null;
+  if (others.length === 0) return null;
   return (
     <Card title={t`Merge duplicate account`}>
       <Fields>
@@ -43,12 +43,12 @@ export function MergeAccount({ account: a }: { account: Account }) {
         <Select
           label={t`Merge into`}
           name="into"
-          value={chosen.id}
+          value={chosen?.id ?? ""}
           onChange={(e) => setInto(e.target.value)}
-          options={others.map((o) => [o.id, accountName(o)])}
+          options={[["", t`Choose account`], ...others.map((o) => [o.id, accountName(o)] as const)]}
         />
         <span>
-          <Button icon="link" disabled={look.isPending} onClick={() => look.mutate()}>
+          <Button icon="link" disabled={!chosen || look.isPending} onClick={() => look.mutate()}>
             <Trans>Merge…</Trans>
           </Button>
         </span>
@@ -56,7 +56,7 @@ export function MergeAccount({ account: a }: { account: Account }) {
       <FormDialog
         open={found !== undefined}
         onClose={() => look.reset()}
-        title={t`Merge into ${{ account: accountName(chosen) }}?`}
+        title={chosen ? t`Merge into ${{ account: accountName(chosen) }}?` : ""}
         hint={found && mergeWords(found)}
         act={t`Merge accounts`}
         onSubmit={() => merge.mutate()}

@@ -10,7 +10,10 @@ import { Freshness } from "#/ui/Chip";
 import { Fields } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 
-/** The net worth as the overview has it, where a duplicate account counts once, and which accounts it leaves out because they have no balance. */
+/**
+ * The same net worth as on the overview, in which duplicate accounts count once. Accounts without a balance are left
+ * out and named.
+ */
 export function Owned({ accounts }: { accounts: Account[] }) {
   const [main, ...others] = useQuery(overview).data?.balances ?? [];
   const unknown = accounts.filter((a) => a.balance_today === null);

@@ -10,7 +10,7 @@ import { Button } from "#/ui/Button";
 import { Card, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
-/** Rows that the bank sent and coffer could not read. Each is tried again, or deleted for good. */
+/** Rows from the bank that coffer could not read. Each can be tried again or deleted for good. */
 export function SetAside({ bank, may }: { bank: string; may: boolean }) {
   const { data, error, refetch } = useQuery(quarantine(bank));
   const touches = ["sync", "transactions", "overview"];

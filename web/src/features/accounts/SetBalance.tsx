@@ -13,7 +13,7 @@ import { Field } from "#/ui/Field";
 import { Fields } from "#/ui/Form";
 import { touched } from "./touched";
 
-/** The button that asks for a day and the account's balance at its end. */
+/** The button that lets a person enter the account's balance at the end of a day. */
 export function SetBalance({ account: a }: { account: Account }) {
   const [open, setOpen] = useState(false);
   const [fault, setFault] = useState<string>();

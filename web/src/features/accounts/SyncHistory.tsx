@@ -9,7 +9,7 @@ import { covering } from "./words";
 
 const days = 28;
 
-/** Which of the last days each bank was synced for. */
+/** The days among the last ones for which each bank was synced. */
 export function SyncHistory({ banks }: { banks: ConnectionHealth[] }) {
   const today = localDay(new Date());
   const shown = banks.filter((b) => !fromFiles(b) && b.status !== "disconnected");

@@ -9,7 +9,7 @@ import { Badge } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { outcomeOf, triggerOf } from "./words";
 
-/** The results of the last syncs. */
+/** The results of a bank's latest syncs. */
 export function SyncLog({ bank }: { bank: string }) {
   const { data, error, refetch } = useQuery(syncLogs(bank));
   return (

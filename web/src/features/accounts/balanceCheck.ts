@@ -7,7 +7,7 @@ import { enteredManually } from "#/lib/provider";
 
 type Stated = Pick<Account, "balance_today_derived" | "balance_date" | "balance_source" | "balance_method">;
 
-/** Where an account's balance comes from, and of which day; empty without a balance. */
+/** The source of an account's balance and its day; empty if there is no balance. */
 export function statedBy(a: Stated, today: string): string {
   if (!a.balance_date || !a.balance_source) return "";
   const now = a.balance_date >= today;
@@ -27,7 +27,7 @@ export function statedBy(a: Stated, today: string): string {
 
 type Dated = Pick<Account, "balance_date" | "balance_method" | "provider">;
 
-/** Whether the last balance is too old: a bank's after a day, what people look up themselves after a year. */
+/** Whether the last balance is too old: a bank's balance after a day, a balance that people look up after a year. */
 export const staleBalance = (a: Dated, today: string) =>
   a.balance_date === null ||
   ordinal(today) - ordinal(a.balance_date) > (enteredManually(a) || a.balance_method === "valuations" ? 366 : 1);
@@ -70,7 +70,7 @@ function whyOpen(p: Proof): string {
   return t`The balances don’t agree with each other often enough.`;
 }
 
-/** How much is wrong in a gap, which way, and what that may mean. */
+/** The amount that is wrong in a gap, a phrase that says in which direction, and the likely cause. */
 export function wrong(i: Interval): { amount: Cents; words: (amount: string) => string; maybe: string } {
   const n = cents(i.difference ?? 0);
   const rows = i.transactions;

@@ -6,7 +6,7 @@ import type { Schemas } from "#/api/client";
 type Kind = Schemas["CreateAccount"]["kind"];
 type Shape = Pick<Account, "type" | "subtype" | "balance_method">;
 
-/** The types of accounts, in a household's words, and the shape of their balance. */
+/** The kinds of accounts with their names for people, and how the API describes each. */
 export const kinds: readonly [Kind, MessageDescriptor, Shape][] = [
   ["cash", msg`Cash`, { type: "depository", subtype: "cash", balance_method: "transactions" }],
   ["checking", msg`Checking`, { type: "depository", subtype: "checking", balance_method: "transactions" }],
@@ -22,15 +22,15 @@ export const kinds: readonly [Kind, MessageDescriptor, Shape][] = [
   ["other_debt", msg`Other debt`, { type: "loan", subtype: "other", balance_method: "valuations" }],
 ];
 
-/** The kinds as a choice. */
+/** The kinds of accounts, to choose from. */
 export const kindChoices = () => kinds.map(([kind, name]) => [kind, i18n._(name)] as const);
 
 export const shapeOf = (kind: string) => kinds.find(([k]) => k === kind)?.[2];
 
-/** The kind of an account; none if a bank's own type is no kind of ours. */
+/** The kind of an account; undefined if the bank's own type is none of our kinds. */
 export const kindIs = (a: Shape) => found(a)?.[0];
 
-/** The name of that kind, which does not depend on where the balance comes from. */
+/** The name of an account's kind. It does not depend on the balance method. */
 export function kindName(a: Pick<Shape, "type" | "subtype">): string | undefined {
   const subtype = a.subtype?.replaceAll(" ", "_");
   const kind = kinds.find(([, , s]) => s.type === a.type && s.subtype === subtype);

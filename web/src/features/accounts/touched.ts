@@ -1,2 +1,2 @@
-/** The nouns that a balance shows in. */
+/** The kinds of cached data that a new balance changes. */
 export const touched = ["accounts", "overview", "changes"] as const;

@@ -18,7 +18,7 @@ type State = Pick<
   | "next_sync_at"
 >;
 
-/** A bank's state in one line: the current state, the next step and its time. */
+/** A bank's state in one line: the state now, the next step, and when that happens. */
 export function stateOf(c: State, now = new Date()): string {
   const at = (iso: string) => since(iso, now);
   if (fromFiles(c) && c.status !== "disconnected")
@@ -40,7 +40,7 @@ export function stateOf(c: State, now = new Date()): string {
 
 const capital = (s: string) => s.charAt(0).toUpperCase() + s.slice(1);
 
-/** A moment to come: the time today, else the day. */
+/** A future moment: the time if it is today, else the day. */
 function soon(iso: string, now: Date): string {
   if (new Date(iso) <= now) return t`now`;
   return since(iso, now);
@@ -48,7 +48,7 @@ function soon(iso: string, now: Date): string {
 
 type Span = { from: string; to: string };
 
-/** The last days up to today, each with whether the bank was read for it. */
+/** The last days up to today, and for each whether the bank was read for it. */
 export function covering(covered: readonly Span[], today: string, days: number): { day: string; read: boolean }[] {
   const last = ordinal(today);
   return Array.from({ length: days }, (_, i) => {
@@ -57,7 +57,9 @@ export function covering(covered: readonly Span[], today: string, days: number):
   });
 }
 
-/** How many days up to today were not read, ending with today; a bank that was read yesterday misses none. */
+/**
+ * How many days in a row, up to today, were not read. If yesterday was read, it is 0, because today is still running.
+ */
 export function missing(days: readonly { read: boolean }[]): number {
   const at = days.findLastIndex((d) => d.read);
   const n = days.length - 1 - at;
@@ -97,18 +99,18 @@ const kinds: readonly [MessageDescriptor, (a: Pick<Account, "type" | "subtype">)
   [msg`Other`, () => true],
 ];
 
-/** The kind of an account, in the order in which kinds are listed. */
+/** The name of an account's group. Accounts are grouped and sorted by it. */
 export const kindOf = (a: Pick<Account, "type" | "subtype">) =>
   i18n._(kinds.find(([, is]) => is(a))?.[0] ?? msg`Other`);
 
-/** The type of an account: one of our kinds, or the bank's name for it. */
+/** The type of an account: the name of our kind, else the bank's word for it. */
 export const typeOf = (a: Account) => kindName(a) ?? (a.subtype ? capital(a.subtype.replaceAll("_", " ")) : kindOf(a));
 
-/** The choice of no kind: the bank's own type, unless the bank says none. */
+/** The label of the choice that sets no kind: the bank's own type, or a request to choose if the bank reports none. */
 export const unsetKind = (a: Account) =>
   a.type_guessed || (a.type === "other" && !a.subtype) ? t`Choose type` : t`${{ type: typeOf(a) }} (from bank)`;
 
-/** Accounts in groups, each named; kinds keep their order, and other groups are by name. */
+/** Accounts in named groups. Groups by kind keep the order of the kinds; groups by person are sorted by name. */
 export function grouped(all: readonly Account[], by: "kind" | "person"): [string, Account[]][] {
   const key = (a: Account) => (by === "kind" ? kindOf(a) : (a.user_name ?? t`No owner`));
   const groups = new Map<string, Account[]>();
@@ -117,6 +119,6 @@ export function grouped(all: readonly Account[], by: "kind" | "person"): [string
   return [...groups].sort(([a], [b]) => (by === "kind" ? place(a) - place(b) : a.localeCompare(b)));
 }
 
-/** Distinguishes two accounts: the last digits, the kind and the owner. */
+/** Words that distinguish accounts of the same name: the last digits, the type and the owner. */
 export const about = (a: Account, withBank?: string | null) =>
   [withBank, a.mask && `••${a.mask}`, typeOf(a), a.user_name, a.hidden && t`hidden`].filter(Boolean).join(" · ");

@@ -29,7 +29,7 @@ const filtersOf = (s: ActivitySearch): ChangeFilters => ({
   ...(s.transaction ? { transaction_id: s.transaction } : {}),
 });
 
-/** Everyone who made one of the changes, by name. */
+/** The people and programs that made one of these changes, sorted by name. */
 const actorsOf = (all: Change[]) =>
   [...new Map(all.flatMap((c) => (c.actor_id ? [[c.actor_id, c] as const] : [])))]
     .map(([value, c]) => ({ value, label: actorName(c), hint: c.actor_type === "agent" ? t`Agent` : undefined }))

@@ -18,7 +18,10 @@ import { Strip, type Trial, trialOf } from "./Strip";
 type How = "day" | "hour";
 type Props = { group: Group; actor: string; describe: Describe; writes: boolean };
 
-/** An agent's changes of a day, with buttons to undo all of them or those of its last hour. */
+/**
+ * An agent's changes on one day, with buttons to undo all of them, or only those since the hour of the newest change
+ * began.
+ */
 export function AgentCard({ group, actor, describe, writes }: Props) {
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
@@ -31,6 +34,7 @@ export function AgentCard({ group, actor, describe, writes }: Props) {
   if (!newest || !oldest) return null;
   const agent = newest.actor_name;
   const made = group.items.length;
+  const [from, to] = [moment(oldest.created_at), moment(newest.created_at)];
   const time = moment(span(newest.created_at, "hour").since);
   const live = group.items.filter((d) => d.change.reverted_by === null);
   const touched = group.items.reduce((n, d) => n + d.change.transactions, 0);
@@ -93,7 +97,7 @@ export function AgentCard({ group, actor, describe, writes }: Props) {
             )}
           </span>
           <span className="small dim">
-            {moment(oldest.created_at)} – {moment(newest.created_at)}
+            {from === to ? to : `${from} – ${to}`}
             {live.length < made && ` · ${plural(made - live.length, { one: "# undone", other: "# undone" })}`}
           </span>
         </div>

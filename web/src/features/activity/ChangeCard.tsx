@@ -19,9 +19,9 @@ import { Strip, type Trial, trialOf } from "./Strip";
 
 type Props = { item: ActivityItem; describe: Describe; writes: boolean; stays?: ReadonlySet<string> };
 
-const many = 5; // more than this many are asked about first
+const many = 5; // with more entries than this, a preview comes first
 
-/** One change: who, what, before → after, and undo. */
+/** One change: who made it, what it did, the values before → after, and the button to undo it. */
 export function ChangeCard({ item, describe, writes, stays }: Props) {
   const client = useQueryClient();
   const [open, setOpen] = useState(false);

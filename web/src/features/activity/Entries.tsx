@@ -18,7 +18,7 @@ import { placeOf } from "./days";
 
 const pageful = 20;
 
-/** The fields that a change touched, each before → after. */
+/** The fields that a change set, each before → after. */
 export function Entries({ change, stays }: { change: string; stays?: ReadonlySet<string> }) {
   const [limit, setLimit] = useState(pageful);
   const { data, error, refetch } = useQuery({ ...entries(change, limit), placeholderData: keepPreviousData });

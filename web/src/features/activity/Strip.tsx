@@ -6,7 +6,7 @@ import { Button } from "#/ui/Button";
 import css from "./ActivityPage.module.css";
 import { placeOf } from "./days";
 
-/** The effect of an undo: how many transactions and fields go back, how many fields stay, and why. */
+/** The effect of an undo: how many transactions and fields it restores, which fields do not change, and why. */
 export type Trial = { transactions: number; back: number; why: Record<string, number>; stays: ReadonlySet<string> };
 
 type Would = { transactions: number; reverted: number; skipped_by_reason: Record<string, number>; skipped: Skipped[] };

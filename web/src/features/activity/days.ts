@@ -3,19 +3,19 @@ import { msg } from "@lingui/core/macro";
 import type { Change } from "#/api/changes";
 import { localDay } from "#/lib/dates";
 
-/** A change with the one that took it back, if any; reverts do not stand for themselves. */
+/** A change with the revert that undid it, if there is one. */
 export type ActivityItem = { change: Change; undoneBy: Change | null };
 
-/** Says a change in household words. */
+/** Describes a change in words for people. */
 export type Describe = (c: Change) => string;
 
-/** An agent's changes of a day are one group, so they can be undone together. */
+/** A group of changes on one day. All changes of an agent are one group, so that they can be undone together. */
 export type Group = { actor: string | null; items: ActivityItem[] };
 export type Day = { day: string; groups: Group[] };
 
 /**
- * The changes by day, newest first. A revert is folded into what it took back, so that nobody undoes an
- * undo by mistake; it stands alone only if what it took back is not loaded.
+ * Changes by day, newest first. A revert is shown with the change that it undid, so that nobody undoes an undo by
+ * mistake. A revert has an item of its own only if its change is not loaded.
  */
 export function daysOf(changes: Change[]): Day[] {
   const by = new Map(changes.map((c) => [c.id, c]));
@@ -34,7 +34,9 @@ export function daysOf(changes: Change[]): Day[] {
   return [...days].map(([day, groups]) => ({ day, groups }));
 }
 
-/** From when until when a day lasts here, or the hour of a moment until the end of its day. */
+/**
+ * The start and end of a moment's day in the browser's time zone. For "hour", the start is that of the moment's hour.
+ */
 export function span(at: string, how: "day" | "hour"): { since: string; until: string } {
   const from = new Date(at);
   const until = new Date(at);
@@ -56,8 +58,8 @@ const names: Record<Change["cause"], MessageDescriptor> = {
 
 export const causeOf = (cause: Change["cause"]) => i18n._(names[cause]);
 
-/** The causes that can be filtered by. */
+/** The causes that the list can be filtered by. */
 export const causes = ["api", "tool", "rule", "sync", "import"] as const;
 
-/** The key of a change that would not be undone. */
+/** The key of one field of one subject, to mark fields that an undo would not change. */
 export const placeOf = (s: { id: string; field: string }) => `${s.id} ${s.field}`;

@@ -7,20 +7,20 @@ import { drop, type Item, keep, remember, type Sent, send, waiting } from "#/par
 import { meet } from "./meet";
 import { currencyOf, emptyDraft, state } from "./state";
 
-/** Shows what is wrong, at the field that is at fault; without one, at the first. */
+/** Shows an error at the field that caused it, or at the amount if no field did. */
 function wrong(fault: string, at: typeof state.draft.at) {
   state.draft.fault = fault;
   state.draft.at = at;
   state.draw(at || "amount");
 }
 
-/** Keeps what was typed, sends it, and shows what came of it. */
+/** Queues the typed transaction, sends it, and shows the result. */
 export async function add() {
   const n = typed(state.draft.amount);
   const to = state.draft.account || usual(state.known)?.id;
   if (n === null || n <= 0n) return wrong(t`Enter an amount, for example 12.50.`, "amount");
   if (!state.draft.payee.trim()) return wrong(t`Enter a payee.`, "payee");
-  // Nothing is kept that is nobody's: nobody could send it later.
+  // Without an owner, nobody could send it later. So it is not queued.
   if (!to || !state.owner)
     return wrong(t`Open this page once while you’re online, so that it knows your accounts.`, "account");
   if (state.busy) return;
@@ -56,7 +56,8 @@ async function deliver(item: Item) {
     new Promise<undefined>((yes) => setTimeout(yes, 4000)),
   ]);
   if ((first?.user ?? state.owner) !== item.user) {
-    // Somebody else has signed in here. It stays in the form, and they add it to an account of theirs.
+    // Someone else has signed in meanwhile. The text stays in the form, so that they can add it to one of their
+    // accounts.
     await drop(item.id);
     void meet();
     return;
@@ -78,7 +79,7 @@ async function deliver(item: Item) {
   state.draw();
 }
 
-/** Draws what came of sending what waited, unless somebody is busy here. */
+/** Shows the result of sending queued transactions, unless a transaction is being added right now. */
 export async function onSent(s: Sent) {
   if (state.busy) return;
   if (s.user && s.user !== state.owner) return meet();

@@ -1,7 +1,7 @@
 type Child = Node | string | null | undefined | false;
 type Props = { class?: string; on?: Record<string, (e: Event) => void>; [attribute: string]: unknown };
 
-/** Makes an element. Texts become text and never markup. */
+/** Creates an element. Strings become text, never markup. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -27,10 +27,10 @@ const paths = {
     "M3.500 4.500l17 15M8 8.300A5 5 0 0 0 6.500 18H17M10.500 7a5.500 5.500 0 0 1 7 4.300A3.500 3.500 0 0 1 20 17",
 } as const;
 
-/** The name of drawings for the browser: it is no address, and nothing is fetched from it. */
+/** The SVG namespace. It looks like an address, but nothing is fetched from it. */
 const drawing = ["http:", "www.w3.org/2000/svg"].join("//");
 
-/** A drawing beside words; nobody reads it out. */
+/** An icon beside text. Screen readers skip it. */
 export function icon(name: keyof typeof paths): SVGElement {
   const svg = document.createElementNS(drawing, "svg") as SVGElement;
   svg.setAttribute("viewBox", "0 0 24 24");

@@ -8,7 +8,7 @@ import { el } from "./dom";
 import { strip, waitingList } from "./sent";
 import { currencyOf, state } from "./state";
 
-/** Fills in what follows from the payee, unless it was chosen. */
+/** Fills in the payee's usual category and account, unless the member has chosen one. */
 function follow(p: Payee | undefined) {
   if (!state.draft.chose.category) state.draft.category = p?.category ?? "";
   if (!state.draft.chose.account) state.draft.account = p?.account ?? usual(state.known)?.id ?? "";
@@ -86,7 +86,7 @@ export function form() {
     }
   };
   mark();
-  /** A fault goes when its field changes; one that is of no field goes with any. */
+  /** Clears the error when its field changes. An error without a field is cleared when any field changes. */
   const clearFault = (id: string) => {
     if (!state.draft.fault || (state.draft.at && state.draft.at !== id)) return;
     state.draft.fault = state.draft.at = "";

@@ -52,7 +52,7 @@ async function begin() {
   addEventListener("offline", () => void meet());
   document.addEventListener("visibilitychange", async () => {
     if (document.visibilityState !== "visible") return;
-    const user = await whoIs(); // another tab may have signed in somebody else
+    const user = await whoIs(); // someone else may have signed in in another tab
     if (user && user !== state.owner) await meet();
   });
   whenever((s) => void onSent(s));

@@ -2,10 +2,13 @@ import { ask, nothing } from "#/parts/addKnown";
 import { handOver, remember, waiting, whoIs } from "#/parts/addQueue";
 import { state } from "./state";
 
-/** The person whose names the server has given since the page was opened. */
+/** The member whose accounts and payees the server has sent since the page was opened. */
 let loadedFor: string | undefined;
 
-/** Makes the page somebody else's: nothing of the person before them stays, but the figures that were just typed. */
+/**
+ * Hands the page over to another member. It removes all data of the previous one, except the values that were just
+ * typed.
+ */
 async function hand(user: string) {
   state.owner = user;
   state.known = nothing();
@@ -20,8 +23,8 @@ async function hand(user: string) {
 }
 
 /**
- * Asks who is signed in, and shows their names and their waiting payments. If the server cannot be asked, or nobody is
- * signed in, the page stays with the last person it knew.
+ * Asks who is signed in, and loads their accounts, payees and waiting transactions. If the server does not respond or
+ * nobody is signed in, the page keeps the last member.
  */
 export async function meet() {
   const user = navigator.onLine ? await whoIs() : undefined;
@@ -30,12 +33,12 @@ export async function meet() {
   if (user && user !== loadedFor) {
     try {
       const known = await ask(user);
-      if (state.owner !== user) return; // somebody else has signed in since
+      if (state.owner !== user) return; // someone else has signed in meanwhile
       state.known = { ...known, last: state.known.last };
       loadedFor = user;
       await remember(user, state.known).catch(() => {});
     } catch {
-      state.user = undefined; // the names that were kept are good enough
+      state.user = undefined; // the stored data is used instead
     }
   }
   state.queue = await waiting(state.owner).catch(() => state.queue);

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, it, vi } from "vitest";
 import type { Body } from "#/parts/addQueue";
 
-/** An element, as far as the page uses one. */
+/** A fake element with the few properties that the page uses. */
 class Fake extends EventTarget {
   attributes = new Map<string, string>();
   children: (Fake | string)[] = [];
@@ -105,7 +105,7 @@ it("gives the whole payment back when it is undone", async () => {
   };
   expect(state.draft).toMatchObject(page);
   drawn();
-  expect(state.draft).toMatchObject(page); // the payee fills in nothing
+  expect(state.draft).toMatchObject(page); // the payee does not change it
   expect(draftOf({ ...body, amount: 3, category: undefined })).toMatchObject({
     amount: "3.00",
     way: "out",
@@ -132,7 +132,7 @@ it("marks the field that is at fault until it changes", () => {
   Object.assign(state.draft, { fault: "Enter a payee.", at: "payee" });
   const view = drawn();
   const sheet = view.find((e) => e.tag === "form");
-  /** The event of a field, as it arrives at the form. */
+  /** Sends the form an input event of one of its fields. */
   const change = (id: string) => {
     const target = vi.spyOn(Event.prototype, "target", "get").mockReturnValue(byId(view, id) as never);
     sheet.dispatchEvent(new Event("input"));

@@ -34,7 +34,7 @@ const nameOf = (id: string) => state.known.accounts.find((a) => a.id === id)?.na
 const categoryOf = (slug?: string) =>
   state.known.categories.flatMap((c) => [c, ...c.children]).find((c) => c.slug === slug)?.name ?? "";
 
-/** The form as it was when this was added. Nothing in it is filled in again from the payee. */
+/** The form as it was when this transaction was added. The payee does not fill in anything again. */
 export const draftOf = (b: Body): typeof state.draft => ({
   ...emptyDraft(),
   amount: text(abs(cents(b.amount))),
@@ -65,7 +65,7 @@ export function success({ item, change }: { item: Item; change: string }) {
       fault.textContent = t`Can’t undo right now. Try again, or undo it in Activity.`;
       return;
     }
-    if (state.done?.item !== item || state.shown !== "done") return; // the form is in use again
+    if (state.done?.item !== item || state.shown !== "done") return; // the form is already in use again
     state.draft = draftOf(item.body);
     state.shown = "form";
     state.draw("amount");

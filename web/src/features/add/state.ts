@@ -3,7 +3,7 @@ import { cents, money } from "#/lib/money";
 import { type Known, nothing, usual } from "#/parts/addKnown";
 import type { Item } from "#/parts/addQueue";
 
-/** Where one came from, to go back there. Only a path of this app. */
+/** The page to go back to. Only paths of this app are accepted. */
 export const back = (() => {
   const from = new URLSearchParams(location.search).get("from") ?? "";
   return /^\/[a-z-]*$/.test(from) ? from : "/transactions";
@@ -19,30 +19,33 @@ export const emptyDraft = () => ({
   date: localDay(new Date()),
   memo: "",
   fault: "",
-  /** The field that is at fault; empty if it is none of them. */
+  /** The field that caused the error; empty if no field did. */
   at: "" as "" | "amount" | "payee" | "account",
   chose: { category: false, account: false },
 });
 
 type State = {
   known: Known;
-  /** Who is signed in; null for nobody, undefined if the server cannot be asked. */
+  /** The id of the signed-in member; null if nobody is signed in, undefined if the server did not respond. */
   user: string | null | undefined;
-  /** The person whose names the form shows. The payments that are added are theirs, with a network or without. */
+  /**
+   * The member whose accounts and payees the form shows. New transactions belong to this member, with or without a
+   * network.
+   */
   owner: string | undefined;
-  /** Those of the owner that wait. */
+  /** The owner's waiting transactions. */
   queue: Item[];
   shown: "form" | "done" | "queue";
-  /** The form as it was typed so far: it stays when the page is drawn again. */
+  /** The text typed so far. It is stored here, so that it stays when the page is drawn again. */
   draft: ReturnType<typeof emptyDraft>;
   done?: { item: Item; change: string };
   busy: boolean;
   draw: (focus?: string) => void;
-  /** Fills in the form again. A control that somebody is about to press is not replaced. */
+  /** Fills in the fields of the form again without replacing them, because someone may be about to press one. */
   refill: () => void;
 };
 
-/** The page at this moment. Its parts read and write it, and the entry sets how it is drawn. */
+/** The current state of the page. All parts read and write it; main.ts sets how it is drawn. */
 export const state: State = {
   known: nothing(),
   user: undefined,

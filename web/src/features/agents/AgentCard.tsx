@@ -25,7 +25,7 @@ import { type Agent, changes, weekOf } from "./agents";
 
 const week = 6 * 86_400_000;
 
-/** One agent: its permissions, its changes of today and this week, and how to revoke its access. */
+/** One agent: its permissions, its changes today and this week, and how to revoke its access. */
 export function AgentCard({ agent, admin }: { agent: Agent; admin: boolean }) {
   const today = useQuery(overview).data?.today ?? localDay(new Date());
   const now = useQuery({ ...didSince(agent.id, today), enabled: agent.writes });

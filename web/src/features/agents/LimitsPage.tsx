@@ -4,7 +4,7 @@ import { LookOnly, useCan } from "#/parts/rights";
 import { Page } from "#/ui/Page";
 import { Limits } from "./Limits";
 
-/** What all agents together may do and cost. */
+/** The limits on what all agents together may do and cost. */
 export function LimitsPage() {
   const { admin } = useCan();
   return (

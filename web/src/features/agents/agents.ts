@@ -8,7 +8,7 @@ export type Agent = {
   id: string;
   name: string;
   kind: "key" | "assistant";
-  /** A description. */
+  /** Its kind of access, in words, such as “Anna’s assistant”. */
   description: string;
   writes: boolean;
   limit: number | null;
@@ -34,7 +34,7 @@ const fromKey = (k: Key): Agent => ({
   record: recordOf(k.record),
 });
 
-/** How many changes each assistant can make per day; the server has no other limit for them. */
+/** How many changes one assistant can make in a day. The server has the same fixed limit for all assistants. */
 const assistantLimit = 2000;
 
 function assistantOf(member: Member | undefined): string {
@@ -54,7 +54,7 @@ const fromAssistant = (a: Assistant, members: readonly Member[]): Agent => ({
   record: recordOf(a.record),
 });
 
-/** All connected agents, the last used first. */
+/** All connected agents, the most recently used first. */
 export function agentsOf(keys: readonly Key[], assistants: readonly Assistant[], members: readonly Member[]): Agent[] {
   return [
     ...keys.filter((k) => k.actor_type === "agent" && works(k)).map(fromKey),
@@ -80,5 +80,5 @@ export function weekOf(d: { changes: number; payments: number; undone: number; m
   return `${done}, ${undone}`;
 }
 
-/** Hours as "22:00", or nothing if they are not both given. */
+/** Quiet hours such as "22:00" to "07:00", or null unless both ends are set. */
 export const quiet = (start: string | null, end: string | null) => (start && end ? { start, end } : null);

@@ -11,7 +11,7 @@ import { Card } from "#/ui/Card";
 
 const few = 3;
 
-/** The same flow as figures: income, spending and accounts, largest first. */
+/** The cash flow as lists of figures: income, spending and accounts, the largest first. */
 export function Sides(p: {
   flow: CashflowCurrency;
   days: { from: string; to: string };

@@ -15,7 +15,7 @@ import { Select } from "#/ui/Form";
 
 const months = 13;
 
-/** One category by month; the dotted line is the average. */
+/** One category by month. The dotted line is the average. */
 export function Trend(p: {
   currency: string;
   today: string;

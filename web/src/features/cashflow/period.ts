@@ -4,13 +4,13 @@ import { dayShort, firstDay, lastDay, monthAbbr, monthName, monthOf, monthWord, 
 export type Span = "month" | "quarter" | "year";
 const months = { month: 1, quarter: 3, year: 12 } as const;
 
-/** The first month of the span that a month is in. */
+/** The first month of the month, quarter or year that contains a month. */
 export function begin(span: Span, month: string): string {
   const m = Number(month.slice(5)) - 1;
   return shift(month, -(m % months[span]));
 }
 
-/** The days of a span, its name, and its neighbours. */
+/** The days of a month, quarter or year, its name, and the periods before and after it. */
 export function period(span: Span, month: string) {
   const first = begin(span, month);
   const last = shift(first, months[span] - 1);
@@ -32,7 +32,7 @@ export function period(span: Span, month: string) {
   };
 }
 
-/** Names days as people do: a month or a year if they are one, else from when to when. */
+/** Names a range of days as people do: by its month or year if it is exactly that, else by its two ends. */
 export function daysWord(from: string, to: string, today: string): string {
   if (from === to) return dayShort(from, today);
   const fullMonths = from.endsWith("-01") && to === lastDay(monthOf(to));

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeCategory, createCategory, type Leaf, mergeCategory, tree } from "#/api/filing";
-import { type Chosen, chosen, colours } from "#/lib/tones";
+import { type Chosen, chosen, colors } from "#/lib/tones";
 import { within } from "#/parts/categories";
 import { FormDialog } from "#/parts/FormDialog";
 import { useAction } from "#/parts/useAction";
@@ -24,17 +24,17 @@ const kinds = () =>
     ["transfer", t`Transfer`],
   ] as const;
 
-/** The look, if another was chosen. One that the app does not have stays as it is stored. */
+/** The color and picture that the person changed. A stored value that the app does not have is kept. */
 function changed(category: Leaf, look: Chosen): Partial<Chosen> {
   const now = chosen(category);
-  const tone = now.tone === undefined ? "" : colours[now.tone - 1];
+  const tone = now.tone === undefined ? "" : colors[now.tone - 1];
   return {
     ...(look.color !== tone && { color: look.color }),
     ...(look.icon !== (now.icon ?? "") && { icon: look.icon }),
   };
 }
 
-/** Creates a category, or renames, moves, hides or merges one. */
+/** Creates a category, or renames, moves, hides or merges an existing one. */
 export function CategoryForm({ category, onClose }: { category?: Leaf; onClose: () => void }) {
   const all = useQuery(tree).data ?? [];
   const [merges, merge] = useState(false);

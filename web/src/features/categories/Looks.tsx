@@ -1,11 +1,11 @@
 import { t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
 import type { Leaf } from "#/api/filing";
-import { chosen, colours, type LookIcon, pictures } from "#/lib/tones";
+import { chosen, colors, type LookIcon, pictures } from "#/lib/tones";
 import { Icon } from "#/ui/Icon";
 import css from "./Looks.module.css";
 
-const colourNames = () => [
+const colorNames = () => [
   t`Petrol`,
   t`Amber`,
   t`Indigo`,
@@ -42,18 +42,18 @@ const pictureNames = (): Partial<Record<LookIcon, string>> => ({
   book: t`Book`,
 });
 
-/** The colour and the picture of a category, to choose from. */
+/** Lets a person choose the color and the picture of a category. */
 export function Looks({ category }: { category?: Leaf }) {
   const now = chosen(category);
-  const names = colourNames();
+  const names = colorNames();
   const words = pictureNames();
   return (
     <>
       <Choices
         legend={t`Color`}
         name="color"
-        value={now.tone === undefined ? "" : (colours[now.tone - 1] ?? "")}
-        options={colours.map((c, i) => [c, names[i] ?? c, `c${i + 1}`, <span key={c} className={css.dot} />])}
+        value={now.tone === undefined ? "" : (colors[now.tone - 1] ?? "")}
+        options={colors.map((c, i) => [c, names[i] ?? c, `c${i + 1}`, <span key={c} className={css.dot} />])}
       />
       <Choices
         legend={t`Icon`}

@@ -12,11 +12,11 @@ import { Fields, Select } from "#/ui/Form";
 import { Item, Lines } from "#/ui/Lines";
 import { otherPayees } from "./payee";
 
-/** The counterparty that a payee has, or else its name. */
+/** Identifies a payee for a merge: by its counterparty, or else by its name. */
 const target = (p: Pick<Payee, "counterparty" | "payee_name">) =>
   p.counterparty ? { counterparty_id: p.counterparty.id } : { name: p.payee_name };
 
-/** Payees that look like this one. */
+/** Suggests merging payees whose names look like this one's. */
 export function SamePayee({ payee: p }: { payee: PayeeDetail }) {
   const { open, part } = useApart(p.similar.length ? [[...p.similar, { ...p, counterparty_id: null, count: 0 }]] : []);
   const merge = useNaming(true);
@@ -77,7 +77,7 @@ export function Rename({ payee: p, onClose }: { payee: PayeeDetail; onClose: () 
   );
 }
 
-/** Merges a payee into another, whether or not that one has a name of its own yet. */
+/** Merges a payee into another one, even if that one has no counterparty yet. */
 export function Merge({ payee: p, onClose }: { payee: PayeeDetail; onClose: () => void }) {
   const naming = useNaming(true);
   const { data } = useQuery(commonPayees({ transfers: false }));

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import css from "./Opens.module.css";
 
-/** The name of something: it opens its form, or its transactions for people with view-only access. */
+/** The name of a category or tag. It opens the form, or the transactions for members with view-only access. */
 export function Opens(p: { write: boolean; onOpen: () => void; category?: string; tag?: string; children: ReactNode }) {
   if (p.write)
     return (

@@ -9,13 +9,13 @@ import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
 import { Fields, Select } from "#/ui/Form";
 
-/** Sets a payee's default category, or deletes it. Its page renames and merges it. */
+/** Sets a payee's default category, or deletes the payee. The payee's page can rename and merge it. */
 export function PayeeForm({ payee, onClose }: { payee: Payee; onClose: () => void }) {
   const go = useNavigate();
   const all = (useQuery(tree).data ?? []).flatMap((n) => [n, ...n.children]);
   const save = useAction({ act: changePayee, touches, text: t`Saved`, quiet: true });
   const remove = useAction({
-    // It leaves the page before anything is asked for again: the page of what is gone could only say so.
+    // Leaves the payee's page before any data is requested again. The page of a deleted payee could only show an error.
     act: async (id: string) => {
       await deletePayee(id);
       await go({ to: "/settings/categories", search: { tab: "payees" } });

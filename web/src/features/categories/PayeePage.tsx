@@ -8,7 +8,7 @@ import { counterparties } from "#/api/counterparties";
 import { type PayeeDetail, payeeOf } from "#/api/payees";
 import { recurring } from "#/api/recurring";
 import { rules } from "#/api/rules";
-import { newest } from "#/api/transactions";
+import { newest, payee } from "#/api/transactions";
 import { Bars } from "#/charts/Bars";
 import { dayShort, firstDay, lastDay, localDay, monthOf } from "#/lib/dates";
 import { cents, compact, money } from "#/lib/money";
@@ -18,11 +18,12 @@ import { transactions } from "#/lib/words";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { PageHeader } from "#/parts/PageHeader";
+import { outWord } from "#/parts/pairs";
 import { useCan } from "#/parts/rights";
 import { Amount, Sum } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Card, Empty, Skeleton } from "#/ui/Card";
-import { Tile } from "#/ui/Chip";
+import { Badge, Tile } from "#/ui/Chip";
 import { Item, Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
 import { Merge, Rename, SamePayee } from "./Naming";
@@ -31,7 +32,7 @@ import { monthsOf, searchOf } from "./payee";
 
 const few = 8;
 
-/** One payee: what it got by month, its transactions, the bank's texts for it, its rules and recurring payments. */
+/** One payee: its total by month, its transactions, the bank's texts for it, its rules and its recurring payments. */
 export function PayeePage() {
   const { id } = useParams({ from: "/payees/$id" });
   const one = useQuery(payeeOf(id));
@@ -73,7 +74,7 @@ function One({ payee: p }: { payee: PayeeDetail }) {
   const close = () => setForm(null);
   return (
     <>
-      <PageHeader title={p.payee_name}>
+      <PageHeader title={payee(p)}>
         {may && (
           <span className="row">
             <Button onClick={() => setForm("rename")}>
@@ -144,7 +145,7 @@ function ByMonth({ payee: p, tone }: { payee: PayeeDetail; tone: Tone }) {
   return (
     <Card title={t`By month`} aside={<Sum value={total} currency={currency} />}>
       <p className="small dim">
-        <Trans>Last 12 months</Trans> · {transactions(count)}
+        <Trans>Last 12 months</Trans> · {transactions(count)} · <Trans>Dotted line: average</Trans>
       </p>
       <Bars
         name={p.payee_name}
@@ -180,14 +181,19 @@ function LatestOf({ payee: p }: { payee: PayeeDetail }) {
           <Item
             key={r.id}
             mark={<Tile {...look(r.category)} />}
-            name={<bdi>{r.payee_name}</bdi>}
+            name={<bdi>{payee(r)}</bdi>}
             hint={`${dayShort(r.date, today)} · ${r.category_display_name ?? t`Uncategorized`} · ${r.account_name}`}
             open={(name) => (
               <Link to="/transactions" search={{ ...searchOf(p), open: r.short_id }}>
                 {name}
               </Link>
             )}
-            end={<Amount value={cents(r.amount)} currency={r.iso_currency_code} quiet={r.pending} />}
+            end={
+              <>
+                {outWord(r) && <Badge>{outWord(r)}</Badge>}
+                <Amount value={cents(r.amount)} currency={r.iso_currency_code} quiet={r.pending} />
+              </>
+            }
           />
         ))}
       </Lines>

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import { overview } from "#/api/overview";
 import { type Order, type Payee, payeeAt, payees, type Similar } from "#/api/payees";
+import { payee } from "#/api/transactions";
 import { dayShort, firstDay, monthOf, shift } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { transactions } from "#/lib/words";
@@ -25,7 +26,7 @@ const orders = () =>
     ["name", t`Name`],
   ] as const;
 
-/** All payees of the last 12 months, and those of them that look like one. */
+/** All payees of the last 12 months, and suggestions which of them are the same. */
 export function Payees({ typed, write }: { typed: string; write: boolean }) {
   const today = useQuery(overview).data?.today;
   const [order, setOrder] = useState<Order>("spent");
@@ -68,7 +69,7 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
             <Item
               key={`${payeeAt(p)} ${p.iso_currency_code}`}
               mark={<Tile {...look(p.category)} />}
-              name={<bdi>{p.payee_name}</bdi>}
+              name={<bdi>{payee(p)}</bdi>}
               hint={[
                 transactions(p.count),
                 p.category ? name(p.category) : t`Uncategorized`,
@@ -90,7 +91,7 @@ export function Payees({ typed, write }: { typed: string; write: boolean }) {
 
 const shown = 3;
 
-/** Payees that look like one, each set with one press to merge it. */
+/** Sets of payees that look alike. One press merges a set. */
 function Proposals({ sets }: { sets: readonly (readonly Similar[])[] }) {
   const { open, part } = useApart(sets);
   const merge = useNaming(true);

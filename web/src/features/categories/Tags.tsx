@@ -69,7 +69,7 @@ export function Tags({ typed, write }: { typed: string; write: boolean }) {
   );
 }
 
-/** Creates a tag, or renames or deletes one. */
+/** Creates a tag, or renames or deletes an existing one. */
 export function TagForm({ tag, onClose }: { tag?: Tag; onClose: () => void }) {
   const make = useAction({ act: createTag, touches, text: t`Tag created`, quiet: true });
   const save = useAction({ act: changeTag, touches, text: t`Saved`, quiet: true });

@@ -15,7 +15,7 @@ import css from "./Opens.module.css";
 import { find, none, sums, times, total, type Use } from "./uses";
 import { useUses } from "./useUses";
 
-/** The total, one currency below the other. */
+/** The total of a use, with one line for each currency. */
 export function Cost({ use }: { use: Use }) {
   return (
     <span className={css.sums}>
@@ -26,7 +26,7 @@ export function Cost({ use }: { use: Use }) {
   );
 }
 
-/** The tree of categories, a card for each at the top. */
+/** The tree of categories, with a card for each category at the top level. */
 export function Tree({ typed, write }: { typed: string; write: boolean }) {
   const list = useQuery(tree);
   const uses = useUses("category");

@@ -12,7 +12,7 @@ import { Facts } from "#/ui/Page";
 
 const touches = ["categories", "transactions", "overview", "changes"];
 
-/** Exports the categories as a table for a spreadsheet, and imports it again. */
+/** Exports the categories as a table for spreadsheets, and imports such a table. */
 export function Tsv({ write }: { write: boolean }) {
   const file = useRef<HTMLInputElement>(null);
   const [text, setText] = useState<string | null>(null);

@@ -5,7 +5,7 @@ import { type Cents, cents } from "#/lib/money";
 
 export type PayeeMonths = { currency: string; bars: { month: string; value: Cents }[]; total: Cents; count: number };
 
-/** What went to a payee in each of the last 12 months, in the currency with most transactions. */
+/** The net amount that a payee got in each of the last 12 months, in the currency of its first total. */
 export function monthsOf(p: PayeeDetail, last: string): PayeeMonths {
   const currency = p.totals[0]?.iso_currency_code ?? "";
   const known = new Map(p.months.filter((m) => m.iso_currency_code === currency).map((m) => [m.month, m]));
@@ -22,11 +22,14 @@ export function monthsOf(p: PayeeDetail, last: string): PayeeMonths {
   };
 }
 
-/** The search for a payee's transactions. Others with its key may have a counterparty, and are then another payee's. */
+/**
+ * The search for a payee's transactions. Transactions with the payee's key can also have a counterparty. Those belong
+ * to another payee.
+ */
 export const searchOf = (p: Pick<PayeeDetail, "payee" | "counterparty">): TransactionsSearch =>
   p.counterparty ? { counterparty: p.counterparty.id } : { payee: p.payee, counterparty: "none" };
 
-/** The payees other than this one by name, each once whatever its currencies. */
+/** All other payees, sorted by name. A payee with several currencies is listed once. */
 export function otherPayees(all: readonly Payee[], p: PayeeDetail): Payee[] {
   const by = new Map(all.map((o) => [payeeAt(o), o]));
   by.delete(payeeAt(p));

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { ApiError } from "#/api/client";
 
-/** An error of the server in words of the screen: people name categories and never see a slug. */
+/** Rewrites a server error for the screen, because people name categories and never see a slug. */
 export function refusal(e: unknown): unknown {
   if (!(e instanceof ApiError)) return e;
   const say = (message: string) => new ApiError(e.status, e.code, message, e.request);

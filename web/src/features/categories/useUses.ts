@@ -5,7 +5,7 @@ import { summary } from "#/api/transactions";
 import { firstDay, monthOf, shift } from "#/lib/dates";
 import { usesBy } from "./uses";
 
-/** How often each was used in this month and the eleven before it, and what it came to. */
+/** The uses of each category, tag or counterparty in this month and the eleven months before. */
 export function useUses(by: "category" | "tag" | "counterparty") {
   const today = useQuery(overview).data?.today;
   const { data } = useQuery({

@@ -4,7 +4,7 @@ import type { Group } from "#/api/transactions";
 import { abs, add, type Cents, cents, type Purse } from "#/lib/money";
 import { transactions } from "#/lib/words";
 
-/** How many transactions something has in a period, and their total; money out is positive. */
+/** How many transactions something has in a period, and their totals by currency. Money out is positive. */
 export type Use = { count: number; sums: Purse };
 
 export const none: Use = { count: 0, sums: new Map() };
@@ -15,7 +15,7 @@ const plus = (a: Use, b: Use): Use => {
   return { count: a.count + b.count, sums };
 };
 
-/** Uses by what `key` says of a group. */
+/** Adds up groups of transactions by the key that `key` returns for each. */
 export function usesBy(groups: readonly Group[], key: (g: Group) => string | null | undefined): Map<string, Use> {
   const out = new Map<string, Use>();
   for (const g of groups) {
@@ -27,18 +27,18 @@ export function usesBy(groups: readonly Group[], key: (g: Group) => string | nul
   return out;
 }
 
-/** The uses of a category and its subcategories. */
+/** The uses of a category including its subcategories. */
 export const total = (n: Node, uses: ReadonlyMap<string, Use>): Use =>
   [n, ...n.children].reduce((sum, c) => plus(sum, uses.get(c.slug) ?? none), none);
 
-/** The sums of a use, the largest first. */
+/** The sums of a use by currency, the largest first. */
 export const sums = (u: Use): [string, Cents][] => {
   return [...u.sums].sort((a, b) => (abs(b[1]) > abs(a[1]) ? 1 : -1));
 };
 
 export const times = (n: number) => (n === 0 ? t`unused` : transactions(n));
 
-/** The parts of the tree in which a word occurs; a category above brings all of its own. */
+/** The parts of the tree that contain a word. A matching category keeps all its subcategories. */
 export function find(tree: readonly Node[], typed: string): Node[] {
   const word = typed.trim().toLowerCase();
   if (!word) return [...tree];
@@ -53,8 +53,8 @@ export function find(tree: readonly Node[], typed: string): Node[] {
 const longest = 64;
 
 /**
- * The slug that a name would have. A name without letters gets a numbered one, and so does one that had to be cut and
- * is then taken already.
+ * The slug for a name. If the name has no letters or digits, or the slug would be too long, the slug ends in a number
+ * that is not taken.
  */
 export function slugOf(name: string, parent?: string, taken: ReadonlySet<string> = new Set()): string {
   const own = name

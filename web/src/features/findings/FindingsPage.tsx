@@ -18,7 +18,7 @@ import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Fold, Item, Lines } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
 
-/** Duplicate and unusual charges, missed payments, price changes, balance mismatches and refunds. */
+/** Alerts about duplicate and unusual charges, missed payments, price changes, balance mismatches and refunds. */
 export function FindingsPage() {
   const { data, error, refetch } = useQuery(findings("open"));
   const gone = useQuery(findings("dismissed")).data?.findings ?? [];

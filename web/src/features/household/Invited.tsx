@@ -5,10 +5,10 @@ import { moment } from "#/lib/dates";
 import { SecretDialog } from "#/parts/SecretDialog";
 import { QR } from "#/ui/QR";
 
-/** Whether an address leads to the computer of the person who opens it, so that no phone can. */
+/** Whether an address points to the computer of the person who opens it. A phone cannot open such a link. */
 export const onlyHere = (url: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** An invitation link, shown once, to copy or to scan. */
+/** An invitation link, shown once. It can be copied or scanned. */
 export function Invited({ name, made, onDone }: { name: string; made: Invitation; onDone: () => void }) {
   return (
     <SecretDialog

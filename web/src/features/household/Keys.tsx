@@ -35,7 +35,7 @@ const hint = (k: Key) =>
     .filter(Boolean)
     .join(" · ");
 
-/** API keys: created here, shown once, and revoked at any time. */
+/** The API keys. A new key is shown once, and a key can be revoked at any time. */
 export function Keys() {
   const list = useQuery(keys);
   const [makes, make] = useState(() => draftWaits("key"));

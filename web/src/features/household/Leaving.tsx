@@ -14,7 +14,7 @@ import { Facts } from "#/ui/Page";
 
 type Props = { member: Member; onClose: () => void; onDone: () => void };
 
-/** The names of tables on screens; the others are shown as they are. */
+/** The names of tables for people. A table without one is shown by its own name. */
 const words: Record<string, MessageDescriptor> = {
   transaction: msg`transactions`,
   connection: msg`banks`,
@@ -31,7 +31,7 @@ const tableName = (table: string) => {
 
 const touches = ["users", "overview", "accounts", "connections"];
 
-/** Removes a member; someone else takes over their banks and accounts. */
+/** Removes a member. Another member takes over their banks and accounts. */
 export function RemoveMember({ member, onClose, onDone }: Props) {
   const others = (useQuery(members).data ?? []).filter((m) => m.id !== member.id);
   const remove = useAction({

@@ -4,7 +4,7 @@ import { Choose } from "#/ui/Form";
 import { mapped, mappingOf, meaningOf, meanings } from "./columns";
 import css from "./ImportPage.module.css";
 
-/** The file's columns, the meaning of each, and examples of its values. */
+/** The columns of a file, each with its meaning and some values. */
 export function Columns({ preview: p, onChange }: { preview: FilePreview; onChange: (m: Mapping) => void }) {
   const m = mappingOf(p);
   return (

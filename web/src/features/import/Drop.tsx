@@ -5,7 +5,7 @@ import { Icon } from "#/ui/Icon";
 import { statements } from "./accepted";
 import css from "./ImportPage.module.css";
 
-/** Where a file is dropped or chosen. */
+/** The area to drop a file on, with a button to choose one. */
 export function Drop({ onFile, again }: { onFile: (f: File) => void; again?: boolean }) {
   const [over, setOver] = useState(false);
   const take = (files: FileList | null) => {

@@ -10,7 +10,7 @@ import { Badge } from "#/ui/Chip";
 import { Table } from "#/ui/Lines";
 import css from "./ImportPage.module.css";
 
-/** A file's first rows as coffer reads them, so that a wrong sign or day is seen before anything is saved. */
+/** A file's first rows as coffer reads them, so that people see a wrong sign or date before they import. */
 export function FirstRows({ preview: p }: { preview: FilePreview }) {
   const today = localDay(new Date());
   const currency = p.default_currency ?? "";

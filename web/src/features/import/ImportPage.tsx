@@ -21,7 +21,7 @@ import { isTable, lacking, settled, signFor, size } from "./columns";
 import { Drop } from "./Drop";
 import { FirstRows } from "./FirstRows";
 import css from "./ImportPage.module.css";
-import { bankNamed, type Into, takers, usualInto } from "./into";
+import { bankNamed, type Into, nameTaken, takers, usualInto } from "./into";
 import { Past } from "./Past";
 import { Portions } from "./Portions";
 import { bankCalled, choiceOf, nameless, type Part, usualPart } from "./portions";
@@ -31,22 +31,27 @@ import { takeShared } from "./shared";
 import { WouldComeIn } from "./WouldComeIn";
 import { refusalOf, rowOf, unreadable, warningOf } from "./words";
 
-/** A bank's file on its way in: how it is read, a preview, and how to undo it. */
+/**
+ * Imports a statement: first a preview of how the file is read, then the progress and the result. Past imports can be
+ * undone.
+ */
 export function ImportPage() {
   const can = useCan();
   const go = useNavigate({ from: "/import" });
   const { job } = useSearch({ from: "/import" });
-  const [file, setFile] = useState<File | null>(null);
-  useEffect(() => void takeShared().then((f) => f && setFile(f)), []);
+  const [files, setFiles] = useState<File[]>([]);
+  useEffect(() => void takeShared().then((f) => f.length > 0 && setFiles(f)), []);
+  const file = files[0];
+  // Several files can be shared at once. Each is imported by itself, and the next one follows.
   const begin = (f: File | null) => {
-    setFile(f);
+    setFiles(f ? [f] : files.slice(1));
     void go({ search: {} });
   };
   return (
     <>
       <PageHeader title={t`Import`} sub={file && !job ? t`Nothing is saved until you import` : undefined} />
       {file && !job ? (
-        <Look key={`${file.name} ${file.lastModified}`} file={file} onBack={() => begin(null)} />
+        <Look key={`${file.name} ${file.lastModified} ${files.length}`} file={file} onBack={() => begin(null)} />
       ) : (
         <Page>
           <LookOnly />
@@ -59,7 +64,7 @@ export function ImportPage() {
   );
 }
 
-/** What coffer noticed in a file, and the options to change it. */
+/** Shows how coffer reads a file, and the options to change that. */
 function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const go = useNavigate({ from: "/import" });
   const [options, setOptions] = useState<FileOptions>({});
@@ -74,7 +79,8 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
   const several = (first?.accounts.length ?? 0) > 1;
   const parts = (first?.accounts ?? []).map((a, i) => chosenParts[i] ?? usualPart(a, first?.institution_name ?? null));
   const partsBank = chosenBank ?? first?.institution_name ?? "";
-  // Names of new accounts change nothing in a preview, so the file is not sent again for each letter of one.
+  // The names of new accounts do not affect the preview. They are left out, so that typing a name does not send the
+  // file again.
   const choices = several
     ? first?.accounts.map((a, i) => choiceOf(a, nameless(parts[i] ?? { kind: "skip" }), false))
     : undefined;
@@ -86,6 +92,10 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
     ...preview(file, options, several ? undefined : target.kind === "account" ? target.id : undefined, choices),
     placeholderData: keepPreviousData,
   });
+  const called = bankCalled(partsBank, parts);
+  const known = parts.find((x) => x.kind === "account");
+  const partsAt =
+    all.find((a) => known?.kind === "account" && a.id === known.id)?.connection_id ?? bankNamed(banks, called)?.id;
   const into = target.kind === "new" && !target.currency ? { ...target, currency: p?.default_currency ?? "" } : target;
   const say = (o: FileOptions) => setOptions((now) => ({ ...now, ...o }));
   const map = (mapping: Mapping) => {
@@ -96,10 +106,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
     act: async () => {
       const how = { ...settled(p), ...options };
       if (several && p) {
-        const into = parts.find((x) => x.kind === "account");
-        const known = all.find((a) => into?.kind === "account" && a.id === into.id)?.connection_id;
-        const called = bankCalled(partsBank, parts);
-        const bank = known ?? (bankNamed(banks, called) ?? (await createFileConnection(called))).id;
+        const bank = partsAt ?? (await createFileConnection(called)).id;
         return importFile(bank, file, how, {
           accounts: p.accounts.map((a, i) => choiceOf(a, parts[i] ?? { kind: "skip" }, likely)),
         });
@@ -136,6 +143,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
             onPart={(at, part) => setChosenParts((now) => ({ ...now, [at]: part }))}
             bank={partsBank}
             onBank={setBank}
+            taken={(name) => nameTaken(all, partsAt, name)}
             likely={likely}
             onLikely={setLikely}
             busy={start.isPending || isPlaceholderData}
@@ -197,7 +205,7 @@ function Look({ file, onBack }: { file: File; onBack: () => void }) {
             </Note>
           )}
           {p.warnings
-            .filter((w) => w.code !== "rows_rejected" && w.code !== "rows_elsewhere")
+            .filter((w) => !["rows_rejected", "rows_elsewhere", "several_accounts"].includes(w.code))
             .map((w) => (
               <Note key={w.code} mood="warn">
                 {warningOf(w, p)}

@@ -1,14 +1,13 @@
 import { i18n } from "@lingui/core";
 import { plural, t } from "@lingui/core/macro";
-import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { accounts } from "#/api/accounts";
 import { connections } from "#/api/connections";
 import type { FilePreview } from "#/api/files";
-import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
+import { Decide } from "./Decide";
 import css from "./ImportPage.module.css";
 import { choicesOf, takers } from "./into";
 import { insertedCount, makesBank, type Part, type Portion, portionName, wantingParts } from "./portions";
@@ -20,6 +19,7 @@ type Props = {
   onPart: (at: number, part: Part) => void;
   bank: string;
   onBank: (name: string) => void;
+  taken: (name: string) => string;
   likely: boolean;
   onLikely: (on: boolean) => void;
   busy: boolean;
@@ -27,26 +27,16 @@ type Props = {
   onBack: () => void;
 };
 
-/** The accounts of a file, and where each goes. */
+/** The accounts in a file, and a choice for each of where its rows go. */
 export function Portions(props: Props) {
-  const { preview: p, parts, onPart, bank, onBank, likely, onLikely, busy, onImport, onBack } = props;
+  const { preview: p, parts, onPart, bank, onBank, taken, likely, onLikely, busy, onImport, onBack } = props;
   const inserted = p.accounts.reduce((n, a, i) => n + insertedCount(a, parts[i] ?? { kind: "skip" }, likely), 0);
   const doubtful = p.accounts.reduce((n, a, i) => n + (parts[i]?.kind === "account" ? a.likely_duplicates : 0), 0);
-  const why = wantingParts(p.accounts, parts) || (inserted === 0 ? t`This file has no new transactions.` : "");
+  const why = wantingParts(p.accounts, parts, taken) || (inserted === 0 ? t`This file has no new transactions.` : "");
   return (
     <Card
       title={plural(p.accounts.length, { one: "# account in this file", other: "# accounts in this file" })}
-      foot={
-        <div className={css.dock}>
-          <Button kind="filled" disabled={why !== "" || busy} onClick={onImport}>
-            <Plural value={{ inserted }} one="Import # transaction" other="Import # transactions" />
-          </Button>
-          <Button kind="quiet" onClick={onBack}>
-            <Trans>Choose another file</Trans>
-          </Button>
-          {why && <span>{why}</span>}
-        </div>
-      }
+      foot={<Decide inserted={inserted} why={why} busy={busy} onImport={onImport} onBack={onBack} />}
     >
       {makesBank(parts) && (
         <Fields>
@@ -66,7 +56,7 @@ export function Portions(props: Props) {
   );
 }
 
-/** Rows that another source seems to have brought. */
+/** Asks whether to import rows that seem to be in the account already from another source. */
 export function Likely({ count, on, onChange }: { count: number; on: boolean; onChange: (on: boolean) => void }) {
   return (
     <Check

@@ -11,7 +11,7 @@ type Props = { preview: FilePreview; onChange: (o: FileOptions) => void };
 
 const moods = { high: "in", medium: "plain", low: "warn" } as const;
 
-/** How the file is read; each setting can be changed. */
+/** The settings with which the file is read. Each can be changed. */
 export function ReadAs({ preview: p, onChange }: Props) {
   const how = sureness(p);
   return (

@@ -18,7 +18,7 @@ import { Lines } from "#/ui/Lines";
 import { went } from "./before";
 import { proofWord, rowOf } from "./words";
 
-/** An import on its way, and what it did. Its address can be opened again, also after the server restarted. */
+/** A running import, then its result. The address can be opened again, even after the server has restarted. */
 export function Running({ id, writes, onDone }: { id: string; writes: boolean; onDone: () => void }) {
   const client = useQueryClient();
   const { data: j, error, refetch } = useQuery(job(id));

@@ -1,18 +1,17 @@
 import { i18n } from "@lingui/core";
 import { plural, t } from "@lingui/core/macro";
-import { Plural, Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { accountName, accounts } from "#/api/accounts";
 import { connections } from "#/api/connections";
 import type { FilePreview } from "#/api/files";
 import { dayShort, localDay } from "#/lib/dates";
 import { fromFiles } from "#/lib/provider";
-import { Button } from "#/ui/Button";
 import { Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields, Note, Select } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { outcome } from "./columns";
+import { Decide } from "./Decide";
 import css from "./ImportPage.module.css";
 import { choicesOf, type Into, newInto, takers, wanting } from "./into";
 import { Likely } from "./Portions";
@@ -64,22 +63,12 @@ export function WouldComeIn({
   const twice = there && accountName(there);
   const today = localDay(new Date());
   const all = Math.max(1, inserted + known + bad);
-  const why = lacks || wanting(into) || (inserted === 0 ? t`This file has no new transactions.` : "");
+  const why = lacks || wanting(into, files, banks) || (inserted === 0 ? t`This file has no new transactions.` : "");
   const make = (v: Partial<Extract<Into, { kind: "new" }>>) => into.kind === "new" && onInto({ ...into, ...v });
   return (
     <Card
       title={t`Import summary`}
-      foot={
-        <div className={css.dock}>
-          <Button kind="filled" disabled={why !== "" || busy} onClick={onImport}>
-            <Plural value={{ inserted }} one="Import # transaction" other="Import # transactions" />
-          </Button>
-          <Button kind="quiet" onClick={onBack}>
-            <Trans>Choose another file</Trans>
-          </Button>
-          {why && <span>{why}</span>}
-        </div>
-      }
+      foot={<Decide inserted={inserted} why={why} busy={busy} onImport={onImport} onBack={onBack} />}
     >
       <p>
         <span className={css.figure}>{i18n.number(inserted)}</span>

@@ -8,7 +8,7 @@ it("takes the same files from other apps as from the picker, by name and by type
   const accept = manifest.share_target.params.files[0]?.accept ?? [];
   const names = (all: string[]) => all.filter((x) => x.startsWith(".")).sort();
   expect(names(accept)).toEqual(names(statements.split(",")));
-  // Android knows a shared file by its type alone. MT940 has none of its own.
+  // Android knows only the type of a shared file. MT940 has no type of its own.
   for (const type of [
     "text/csv",
     "text/plain",

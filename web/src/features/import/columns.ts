@@ -2,7 +2,7 @@ import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
 import type { FileOptions, FilePreview, Mapping } from "#/api/files";
 
-/** The meanings of a column, in the order in which they are offered. */
+/** The possible meanings of a column, in the order of the menu. */
 const columns: readonly (readonly [string, MessageDescriptor])[] = [
   ["", msg`Ignore`],
   ["date", msg`Date`],
@@ -27,10 +27,13 @@ export const meanings = () => columns.map(([key, name]) => [key, i18n._(name)] a
 
 export const mappingOf = (p: Pick<FilePreview, "mapping">): Mapping => (p.mapping ?? {}) as Mapping;
 
-/** Whether the file is a table whose columns a person may explain; other formats describe themselves. */
+/**
+ * Whether the file is a table, so that a person can set the meaning of its columns. Other formats define this
+ * themselves.
+ */
 export const isTable = (p: Pick<FilePreview, "columns">) => p.columns.length > 0;
 
-/** How a file was read, so that the import reads it in the same way. */
+/** The options with which the preview read a file, so that the import reads it in the same way. */
 export const settled = (p: FilePreview | undefined): FileOptions =>
   p && isTable(p)
     ? {
@@ -44,23 +47,28 @@ export const settled = (p: FilePreview | undefined): FileOptions =>
       }
     : {};
 
-/** The meaning of a column; empty if it is left out. */
+/** The meaning of a column; empty if the column is not used. */
 export const meaningOf = (m: Mapping, column: number) => columns.find(([key]) => key && m[key] === column)?.[0] ?? "";
 
-/** The mapping after a column got another meaning: each meaning has one column, and each column one meaning. */
+/**
+ * The mapping after a column got another meaning. Each meaning belongs to one column, and each column has one meaning.
+ */
 export function mapped(m: Mapping, column: number, meaning: string): Mapping {
   const others = Object.entries(m).filter(([key, at]) => at !== column && key !== meaning);
   return Object.fromEntries(meaning ? [...others, [meaning, column]] : others);
 }
 
-/** How money out is distinguished from money in, if the columns leave no choice. */
+/**
+ * How the file distinguishes money out from money in. The mapped columns decide if they can. Otherwise the current
+ * choice stays, if it fits.
+ */
 export const signFor = (m: Mapping, now: string): string => {
   if (m.amount === undefined && (m.debit !== undefined || m.credit !== undefined)) return "split";
   if (m.flag !== undefined) return "flag";
   return now === "split" || now === "flag" ? "negative_out" : now;
 };
 
-/** Describes what the mapping lacks; empty if the file can be read. */
+/** The message about a missing column; empty if the mapping is complete. */
 export function lacking(m: Mapping): string {
   if (m.date === undefined) return t`Choose the date column.`;
   if (m.amount === undefined && m.debit === undefined && m.credit === undefined) return t`Choose the amount column.`;
@@ -85,7 +93,7 @@ export const delimiters = () =>
 
 const orders = ["YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD", "YYYYMMDD"];
 
-/** The last day of the year as each format writes it, because its parts cannot be mistaken. */
+/** Date formats with December 31 as an example, because its day and month cannot be confused. */
 export const dateOptions = (now: string): (readonly [string, string])[] =>
   [...new Set([now, ...orders])].filter(Boolean).map((f) => [f, exampleOf(f)]);
 
@@ -111,7 +119,7 @@ export const signs = () =>
 const sure = { high: msg`high confidence`, medium: msg`likely`, low: msg`check this` };
 export const sureOf = (level: keyof typeof sure) => i18n._(sure[level]);
 
-/** The import's effect on the rows. Rows that already exist are known only for an existing account. */
+/** How many rows an import would add. Rows that are already stored are known only if the account exists. */
 export function outcome(p: Pick<FilePreview, "rows_total" | "rows_rejected" | "duplicates">, left = 0) {
   const known = p.duplicates ?? 0;
   return { inserted: Math.max(0, p.rows_total - p.rows_rejected - known - left), known, bad: p.rows_rejected };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Account } from "#/api/accounts";
 import type { Connection } from "#/api/connections";
-import { bankNamed, takers, usualInto, wanting } from "./into";
+import { bankNamed, choicesOf, nameTaken, takers, usualInto, wanting } from "./into";
 
 const bank = (institution_name: string, provider: Connection["provider"], status: Connection["status"] = "active") =>
   ({ id: institution_name + provider, institution_name, provider, status }) as Connection;
@@ -53,14 +53,32 @@ it("calls a new account after what is known", () => {
   expect(usualInto([], [], "Joint_May.csv", unnamed, null)).toMatchObject({ kind: "new", name: "Joint May", bank: "" });
   for (const file of ["statement.csv", "statement2.csv", "export (3).csv", "2026-10_transactions.csv"])
     expect(usualInto([], [], file, unnamed, null)).toMatchObject({ kind: "new", name: "", bank: "" });
-  const app = { ...unnamed, format_name: "YNAB" }; // a format is no bank
+  const app = { ...unnamed, format_name: "YNAB" }; // the name of a format is not a bank
   expect(usualInto([], [], "statement.csv", app, null)).toMatchObject({ kind: "new", name: "", bank: "" });
+});
+
+it("says once what an account and its bank are both called", () => {
+  const all = [{ ...account("1"), connection_id: "Account 1csv" } as Account, account("2")];
+  const banks = [bank("Account 1", "csv"), bank("Harbour", "csv")];
+  expect(choicesOf(all, banks).map(([, name]) => name)).toEqual(["Account 1", "Account 2 · Harbour", "New account"]);
 });
 
 it("says what a new account still wants", () => {
   const into = { kind: "new", name: "Joint", bank: "Harbour", currency: "EUR", type: "depository" } as const;
-  expect(wanting(into)).toBe("");
-  expect(wanting({ ...into, name: " " })).toContain("account");
-  expect(wanting({ ...into, bank: "" })).toBe("");
-  expect(wanting({ ...into, currency: "euro" })).toContain("three-letter");
+  const says = (of: Partial<typeof into>) => wanting({ ...into, ...of } as typeof into, [], []);
+  expect(says({})).toBe("");
+  expect(says({ name: " " as "Joint" })).toContain("account");
+  expect(says({ bank: "" as "Harbour" })).toBe("");
+  expect(says({ currency: "euro" as "EUR" })).toContain("three-letter");
+});
+
+it("takes no account that is there for a new one", () => {
+  const banks = [bank("Harbour", "csv"), bank("Account 4567", "csv")];
+  const at = (connection: string) => ({ ...account("4567"), connection_id: connection }) as Account;
+  const into = { kind: "new", name: "account 4567 ", bank: "", currency: "EUR", type: "depository" } as const;
+  expect(wanting(into, [at("Account 4567csv")], banks)).toContain("already");
+  expect(wanting({ ...into, bank: "Harbour" }, [at("Account 4567csv")], banks)).toBe("");
+  expect(wanting({ ...into, bank: "Harbour" }, [at("Harbourcsv")], banks)).toContain("already");
+  expect(nameTaken([{ ...at("Harbourcsv"), display_name: "Joint" }], "Harbourcsv", "joint")).toContain("already");
+  expect(nameTaken([at("Harbourcsv")], undefined, "Account 4567")).toBe("");
 });

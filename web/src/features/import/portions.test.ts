@@ -57,7 +57,9 @@ it("counts what is new", () => {
 
 it("keeps accounts apart", () => {
   const one = { kind: "new", name: "One" } as const;
-  expect(wantingParts([a, a], [one, { kind: "skip" }])).toBe("");
-  expect(wantingParts([a, a], [one, one])).not.toBe("");
-  expect(wantingParts([a], [{ kind: "skip" }])).not.toBe("");
+  const free = () => "";
+  expect(wantingParts([a, a], [one, { kind: "skip" }], free)).toBe("");
+  expect(wantingParts([a, a], [one, one], free)).not.toBe("");
+  expect(wantingParts([a], [{ kind: "skip" }], free)).not.toBe("");
+  expect(wantingParts([a], [one], (name) => `${name} is there`)).toBe("One is there");
 });

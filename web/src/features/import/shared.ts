@@ -1,9 +1,17 @@
-/** Takes the statement that another app shared with this one. The service worker kept it; now it is forgotten there. */
-export async function takeShared(): Promise<File | undefined> {
-  if (!("caches" in window)) return undefined;
-  const stored = await caches.match("/shared/0", { cacheName: "shared" });
+/**
+ * Returns the statements that another app shared with this one, in its order. The service worker stored the files; this
+ * deletes them there.
+ */
+export async function takeShared(): Promise<File[]> {
+  if (!("caches" in window)) return [];
+  const stored = await caches.open("shared");
+  const files: File[] = [];
+  for (let n = 0; ; n++) {
+    const one = await stored.match(`/shared/${n}`);
+    if (!one) break;
+    const name = decodeURIComponent(one.headers.get("X-Name") ?? "statement");
+    files.push(new File([await one.blob()], name, { type: one.headers.get("Content-Type") ?? "" }));
+  }
   await caches.delete("shared");
-  if (!stored) return undefined;
-  const name = decodeURIComponent(stored.headers.get("X-Name") ?? "statement");
-  return new File([await stored.blob()], name, { type: stored.headers.get("Content-Type") ?? "" });
+  return files;
 }

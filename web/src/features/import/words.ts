@@ -11,7 +11,7 @@ import { exampleOf, sureOf } from "./columns";
 type Read = Pick<FilePreview, "amount_sign" | "date_format" | "decimal_separator">;
 type Words = (p: Read) => string;
 
-/** A warning, and what to do about it. */
+/** Adds to a warning what to do about it. */
 const check = (text: string) => `${text} ${t`Check the preview and change the file format if it’s wrong.`}`;
 const swap = (text: string) => `${text} ${t`Check the preview and swap “Money out” and “Money in” if needed.`}`;
 
@@ -24,7 +24,7 @@ const signWords: Words = (p) => {
   );
 };
 
-/** Uncertain findings, and where on this screen they are changed. */
+/** Warnings about guesses, with the place on this screen to correct each. */
 const unproven: Record<string, Words> = {
   sign_inferred: signWords,
   sign_ambiguous: signWords,
@@ -38,30 +38,27 @@ const unproven: Record<string, Words> = {
     check(t`coffer couldn’t tell day from month, so it read dates as ${{ example: exampleOf(p.date_format) }}.`),
 };
 
-/**
- * Describes an import, with its file and account as far as they are known. Lists of syncs are kept for a while only, and
- * a change into one account names it.
- */
+/** Describes an import with its file and account, if they are known. The account is left out if the change names it. */
 export const importSummary = (c: Summarized, file: string | null | undefined, account: string | undefined): string =>
   [changeSummary(c), file, !c.with.account?.name && account].filter(Boolean).join(" · ");
 
 export const warningOf = (w: { code: string; message: string }, p: Read): string =>
   unproven[w.code]?.(p) ?? sentence(w.message);
 
-/** That another account has rows of the file, which would count twice. */
+/** A warning that another account already has rows of the file, which would count twice. */
 export const elsewhereWord = (p: Pick<FilePreview, "elsewhere" | "rows_total" | "rows_rejected">, account: string) => {
   const all = p.rows_total - p.rows_rejected;
   return t`${{ known: i18n.number(p.elsewhere?.rows ?? 0) }} of ${{ all: i18n.number(all) }} transactions are already in ${account}. If you import them here too, they count twice.`;
 };
 
-/** How sure it is that the file is read correctly. A file with a warning is never called sure. */
+/** How sure coffer is that it reads the file correctly. A file with a warning about a guess gets the lowest level. */
 export function sureness(p: Pick<FilePreview, "confidence" | "format_name" | "warnings">) {
   const level = p.warnings.some((w) => w.code in unproven) ? "low" : p.confidence;
   const words = level === "high" && p.format_name ? p.format_name : sureOf(level);
   return { level, words: level !== "high" && p.format_name ? `${p.format_name}, ${words}` : words };
 }
 
-/** Above the reason why a file is refused. */
+/** The sentence before the reason why a file can't be read. */
 export const unreadable = (changed: boolean) =>
   changed ? t`coffer can’t read this file with these settings.` : t`coffer can’t read this file.`;
 
@@ -75,7 +72,7 @@ const refusals: Record<string, MessageDescriptor> = {
   header_row: msg`The file has fewer rows than that.`,
 };
 
-/** Why the file can't be read, in words of the screen. */
+/** The reason why a file can't be read, in words for this screen. */
 export function refusalOf(e: Error): string {
   if (!(e instanceof ApiError)) return t`Can’t reach the server. Nothing was saved.`;
   const known = e.details.map((d) => d.field && refusals[d.field]).find(Boolean);
@@ -84,7 +81,7 @@ export function refusalOf(e: Error): string {
 
 type Proof = FilePreview["accounts"][number]["proof"];
 
-/** Whether the bank's own balances say that nothing is missing; empty if the file states none. */
+/** Whether the bank's own balances confirm that no transaction is missing; empty if the file states no balances. */
 export function proofWord(p: Proof, currency: string): string {
   const today = localDay(new Date());
   const days = { from: dayShort(p.from ?? today, today), to: dayShort(p.to ?? today, today) };

@@ -19,7 +19,7 @@ import { decidedByCoffer, effect, kindWord, meaning, share, unsureWord } from ".
 type Props = {
   link: AccountLink;
   first?: boolean;
-  /** Whether it is decided together with others, and how to change that. */
+  /** Whether this link is selected for a joint decision. `onPick` changes that. */
   picked?: boolean;
   onPick?: (on: boolean) => void;
 };

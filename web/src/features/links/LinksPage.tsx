@@ -18,7 +18,7 @@ import { LinkCard } from "./LinkCard";
 import { touches } from "./Pairs";
 import { likely, sorted } from "./words";
 
-/** Which accounts belong together, so that no money is counted twice. */
+/** Linked accounts, so that no money is counted twice. */
 export function LinksPage() {
   const { data, error, refetch } = useQuery(accountLinks);
   const { waiting, unsure, decided } = sorted(data ?? []);
@@ -84,7 +84,7 @@ export function LinksPage() {
   );
 }
 
-/** Decides the picked suggestions as one change, with one undo. */
+/** Confirms or rejects the selected suggestions as one change. One undo reverts them all. */
 function Together({ links }: { links: readonly AccountLink[] }) {
   const batch = links.slice(0, maxLinks);
   const decide = useAction({
@@ -124,7 +124,7 @@ type Listed = {
   pick?: (l: AccountLink, on: boolean) => void;
 };
 
-/** The first links of a list, and the others when asked for: each has pairs to look at. */
+/** The first links of a list, and the others on request. Each has pairs to look at, so the list starts short. */
 function Few({ links, ask, picks, pick }: Listed) {
   const [all, setAll] = useState(false);
   const left = all ? 0 : Math.max(links.length - few, 0);

@@ -16,12 +16,12 @@ import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./LinksPage.module.css";
 
-/** The nouns that a decision about links touches. */
+/** The kinds of cached data that a decision about links changes. */
 export const touches = ["account-links", "overview", "transactions", "changes", "cashflow"];
 
 const few = 3;
 
-/** The pairs of a link, both sides of each. */
+/** The pairs of a link, with both transactions of each. */
 export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) {
   const list = useInfiniteQuery(pairs(link.id, few * 7, link.unsure > 0 ? "auto" : undefined));
   const [all, setAll] = useState(false);

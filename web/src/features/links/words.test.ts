@@ -26,11 +26,15 @@ it("puts first what waits", () => {
 
 it("says how much of what could match does", () => {
   const evidence = { candidates: 51, matched: 50, agreeing: 0, share: 98, pairs: [] };
-  expect(share({ ...link, evidence })).toBe("98% match: 50 of 51 transactions in Partner card.");
-  expect(share({ ...link, kind: "transfer", evidence })).toBe(
+  const waits = { ...link, evidence, confidence: "auto", source: null } as const;
+  expect(share(waits)).toBe("98% match: 50 of 51 transactions in Partner card.");
+  expect(share({ ...waits, kind: "transfer" })).toBe(
     "Last check: 50 of 51 transactions that could be transfers match (98%), 0 on the same day.",
   );
-  expect(share({ ...link, evidence: null })).toBe("");
+  expect(share({ ...waits, kind: "transfer", confidence: "confirmed", source: "rule" })).toBe(
+    "When coffer linked them, 50 of 51 transactions that could be transfers matched, 0 on the same day.",
+  );
+  expect(share({ ...waits, evidence: null })).toBe("");
 });
 
 it("knows what coffer decided by itself", () => {

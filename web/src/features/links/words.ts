@@ -11,13 +11,13 @@ export const kindWord = {
   transfer: msg`Transfers between your accounts`,
 } satisfies Record<AccountLink["kind"], MessageDescriptor>;
 
-/** The meaning of a link of two accounts. */
+/** The meaning of a link between two accounts. */
 export const meaning = (l: Named) =>
   l.kind === "mirror"
     ? t`${{ mirror: l.mirror_account_name }} repeats transactions from ${{ primary: l.primary_account_name }}, like an additional card.`
     : t`Money moves between these accounts. It isn’t income or spending.`;
 
-/** The effect on totals, before and after it is decided. */
+/** The effect of a link on totals. For a suggestion, also the effect that confirming it would have. */
 export function effect(l: Named & Pick<AccountLink, "confidence">): string {
   if (l.confidence === "rejected") return t`You said these aren’t related, so both sides count.`;
   const account = l.mirror_account_name;
@@ -28,11 +28,13 @@ export function effect(l: Named & Pick<AccountLink, "confidence">): string {
     : t`For now, totals count everything. If you confirm, they exclude both sides.`;
 }
 
-/** The share of what could be pairs that is, in words; empty if coffer has not looked yet. */
-export function share(l: Named & Pick<AccountLink, "evidence">): string {
+/** The share of possible pairs that match, in words; empty if coffer has not counted them yet. */
+export function share(l: Named & Pick<AccountLink, "confidence" | "evidence" | "source">): string {
   if (!l.evidence) return "";
   const of = { share: percent(l.evidence.share), matched: number(l.evidence.matched) };
   const all = { candidates: number(l.evidence.candidates), agreeing: number(l.evidence.agreeing) };
+  if (decidedByCoffer(l))
+    return t`When coffer linked them, ${{ matched: of.matched }} of ${{ candidates: all.candidates }} transactions that could be transfers matched, ${{ agreeing: all.agreeing }} on the same day.`;
   return l.kind === "mirror"
     ? t`${{ share: of.share }} match: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} transactions in ${{ account: l.mirror_account_name }}.`
     : t`Last check: ${{ matched: of.matched }} of ${{ candidates: all.candidates }} transactions that could be transfers match (${{ share: of.share }}), ${{ agreeing: all.agreeing }} on the same day.`;
@@ -42,11 +44,14 @@ export function share(l: Named & Pick<AccountLink, "evidence">): string {
 export const decidedByCoffer = (l: Pick<AccountLink, "confidence" | "source">) =>
   l.confidence === "confirmed" && l.source === "rule";
 
-/** Whether a suggestion is picked at first: a transfer of which most matches. Duplicates are picked by people alone. */
+/**
+ * Whether a suggestion is selected at first: a transfer link with a share of at least 80 %. Only people select
+ * duplicate accounts.
+ */
 export const likely = (l: Pick<AccountLink, "kind" | "evidence">) =>
   l.kind === "transfer" && l.evidence !== null && l.evidence.share >= 80;
 
-/** Why pairs of a link that is decided wait for a person. */
+/** The reason why some pairs of a decided link wait for a person. */
 export const unsureWord = (l: Pick<AccountLink, "unsure">) =>
   plural(l.unsure, {
     one: "# match needs review: its category, or another transaction, suggests it’s something else. Until you decide, totals count it.",
@@ -54,7 +59,10 @@ export const unsureWord = (l: Pick<AccountLink, "unsure">) =>
       "# matches need review: their categories, or other transactions, suggest they’re something else. Until you decide, totals count them.",
   });
 
-/** The links that wait for a person, those of which some pairs do, and the others. */
+/**
+ * The links in three groups: those that wait for a person, decided ones with pairs that wait for a person, and the
+ * rest.
+ */
 export const sorted = <T extends Pick<AccountLink, "confidence" | "unsure">>(links: readonly T[]) => ({
   waiting: links.filter((l) => l.confidence === "auto"),
   unsure: links.filter((l) => l.confidence !== "auto" && l.unsure > 0),

@@ -17,7 +17,7 @@ import { Fields, Select } from "#/ui/Form";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 
-/** The links by which calendar apps read upcoming payments: yours. */
+/** The member's links by which calendar apps read upcoming payments. */
 export function Calendars() {
   const can = useCan();
   const me = useQuery(session).data?.user?.id;
@@ -62,7 +62,7 @@ export function Calendars() {
                 name={name}
                 hint={t`created ${{ when: made }} · ${{ used: used(l.last_used_at) }}`}
                 end={
-                  // Several links can have one name, so the button says when its link was made.
+                  // Several links can have the same name, so the label of the button says when its link was created.
                   <Button
                     kind="quiet"
                     aria-label={t`Revoke: ${{ link: `${name}, ${made}` }}`}

@@ -15,7 +15,7 @@ import { example, ownName, regions } from "./regions";
 
 const stored = (key: string) => localStorage.getItem(key) ?? "";
 
-/** The language and the region that the app is shown in, for this member in every browser. */
+/** The member's language and region. They apply in every browser. */
 export function Formats() {
   const me = useQuery(session).data?.user?.id;
   const currency = useQuery(household).data?.default_currency ?? "EUR";
@@ -44,7 +44,7 @@ export function Formats() {
           if (me)
             save.mutate(
               { language, region },
-              { onSuccess: (r) => adopt(me, r) && location.reload() }, // all that is on the screen
+              { onSuccess: (r) => adopt(me, r) && location.reload() }, // everything on the screen changes
             );
         }}
       >

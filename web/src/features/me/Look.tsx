@@ -13,7 +13,7 @@ const themes = [
   ["dark", msg`Dark`],
 ] as const;
 
-/** The theme, which this browser keeps, and where to read on. */
+/** The theme, which only this browser stores, the keyboard shortcuts, and a link to the API reference. */
 export function Look() {
   const look = theme.use();
   return (

@@ -23,7 +23,7 @@ import { Calendars } from "./Calendars";
 import { Formats } from "./Formats";
 import { Look } from "./Look";
 
-/** Your own sign-in methods, sessions and assistants, and the language and region you read in. */
+/** The member's own sign-in methods, sessions, assistants, language and region. */
 export function MePage() {
   const me = useQuery(session).data?.user;
   return (

@@ -12,17 +12,17 @@ import css from "./MonthsPage.module.css";
 export type Column = { key: string; complete: boolean; i: number };
 
 type Props = {
-  /** What the rows are. */
+  /** The heading of the column with the rows' names. */
   head: string;
   lines: readonly Line[];
   total?: Omit<Line, "key" | "name">;
-  /** Oldest first. */
+  /** The months, oldest first. */
   columns: readonly Column[];
   now: string;
   say: (c: Cents) => string;
 };
 
-/** The link to the transactions of a row, in one month or in all that are shown. */
+/** The link to a row's transactions, in one month or in all months of the table. */
 function To(p: {
   line: Line;
   from?: string;
@@ -44,12 +44,12 @@ function To(p: {
   );
 }
 
-/** The months on a wide screen: figures are darker the larger they are within their row. */
+/** The table for wide screens. The larger a figure is within its row, the darker is its cell. */
 export function HeatTable(p: Props) {
   const { look } = useCategories();
   const ref = useRef<HTMLElement>(null);
   const shown = p.columns.length;
-  // The newest months matter most.
+  // Scrolls to the end, because the newest months matter most.
   useLayoutEffect(() => {
     if (ref.current && shown > 0) ref.current.scrollLeft = ref.current.scrollWidth;
   }, [shown]);
@@ -136,7 +136,7 @@ export function HeatTable(p: Props) {
   );
 }
 
-/** What the shades mean. */
+/** The key to the shades of the table. */
 export const HeatKey = () => (
   <span className={css.key} aria-hidden="true">
     <Trans>less</Trans>
@@ -149,7 +149,7 @@ export const HeatKey = () => (
   </span>
 );
 
-/** The months of a row as small bars; the running one is in colour. */
+/** The months of a row as small bars. The current month has a color. */
 function Spark({ values, now }: { values: readonly Cents[]; now: boolean }) {
   const tall = values.reduce((a, b) => (b > a ? b : a), 1n);
   const n = values.length;
@@ -174,7 +174,7 @@ function Spark({ values, now }: { values: readonly Cents[]; now: boolean }) {
   );
 }
 
-/** The same on a phone: one line for each row, with its months as small bars. */
+/** The table for phones: each row is one line, with its months as small bars. */
 export function HeatList(p: Props & { label: string }) {
   const { look } = useCategories();
   const running = p.columns.at(-1)?.key === p.now;

@@ -11,6 +11,7 @@ import { type Cents, rounded } from "#/lib/money";
 import { amounts } from "#/lib/persisted";
 import { Currencies } from "#/parts/Currencies";
 import { useCategories } from "#/parts/categories";
+import { shownCurrency } from "#/parts/currency";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
 import { PageHeader } from "#/parts/PageHeader";
@@ -35,12 +36,13 @@ const kinds = () =>
 const head = { category: msg`Category`, payee: msg`Payee`, account: msg`Account` };
 const by = { category: "primary_category", payee: "payee", account: "account" } as const;
 
-/** Spending or income of each month by category, payee or account. Every figure opens its transactions. */
+/** Spending or income by month, for each category, payee or account. Every figure opens its transactions. */
 export function MonthsPage() {
   const search = useSearch({ from: "/cash-flow/trends" });
   const go = useNavigate({ from: "/cash-flow/trends" });
   const set = (s: Partial<MonthsSearch>) => void go({ search: (o) => ({ ...o, ...s }), resetScroll: false });
-  const today = useQuery(overview).data?.today ?? localDay(new Date());
+  const home = useQuery(overview).data;
+  const today = home?.today ?? localDay(new Date());
   const last = monthOf(today);
   const side = search.side ?? "out";
   const kind = search.by ?? "category";
@@ -59,7 +61,7 @@ export function MonthsPage() {
   const hidden = amounts.use() === "hidden";
   const pivot = query.data?.pivot;
   const currencies = [...new Set(pivot?.rows.map((r) => r.iso_currency_code))];
-  const currency = search.currency && currencies.includes(search.currency) ? search.currency : (currencies[0] ?? "");
+  const currency = shownCurrency(currencies, search.currency, home?.balances[0]?.iso_currency_code);
   const lines = pivot ? linesOf(pivot, currency, by[kind], name) : [];
   const say = (c: Cents) => (hidden ? "••••" : rounded(c, currency));
   const began = query.data?.coverage.first_date?.slice(0, 7) ?? "";

@@ -4,11 +4,11 @@ import type { Pivot } from "#/api/transactions";
 import type { TransactionsSearch } from "#/lib/address";
 import { type Cents, cents, length } from "#/lib/money";
 
-/** A row of the table: its name, what it came to in each column, and how to find its transactions. */
+/** A row of the table: its name, its total in each column, and the search for its transactions. */
 export type Line = {
   key: string;
   name: string;
-  /** The category, for its picture. */
+  /** The category, to show its picture. */
   category?: string | null;
   values: Cents[];
   total: Cents;
@@ -25,7 +25,7 @@ function searchOf(row: Row, by: By): TransactionsSearch {
   const id = row.ids?.[by] ?? undefined;
   if (by === "primary_category") return key ? { category: key } : { uncategorized: true };
   if (by === "account") return { account: id };
-  // Others with its key may have a counterparty, and are then in that one's row.
+  // Other transactions with this key may have a counterparty. They are in the row of that counterparty.
   return id ? { counterparty: id } : { payee: row.payee ?? undefined, counterparty: "none" };
 }
 
@@ -40,8 +40,8 @@ const sums = (r: Sums) => ({
 });
 
 /**
- * The rows of one currency, largest first, with one for all that the table has no room for: together they are the
- * total. A row with another grouping belongs to an earlier question.
+ * The rows of one currency, the largest first. The last row adds up all rows for which the table has no room, so the
+ * rows add up to the total. Rows by another grouping come from an earlier request and are skipped.
  */
 export function linesOf(pivot: Pivot, currency: string, by: By, category: (slug: string) => string): Line[] {
   const lines: Line[] = pivot.rows
@@ -62,7 +62,7 @@ export function linesOf(pivot: Pivot, currency: string, by: By, category: (slug:
   return lines;
 }
 
-/** All rows of one currency, with those that the table has no room for. */
+/** The total of all rows of one currency, including rows for which the table has no room. */
 export function totalOf(pivot: Pivot, currency: string): Omit<Line, "key" | "name"> | undefined {
   const all = pivot.totals?.find((x) => x.iso_currency_code === currency);
   return all && sums(all);
@@ -71,8 +71,8 @@ export function totalOf(pivot: Pivot, currency: string): Omit<Line, "key" | "nam
 const steps = 5;
 
 /**
- * How warm each figure of a row is, from 0 to 5, within the row: rent must not drown the rest. A row that hardly
- * moves has one warmth.
+ * The shade of each figure of a row, from 0 to 5. Shades compare figures only within their row, because large costs
+ * such as rent would make all others pale. A row that hardly changes has one shade.
  */
 export function heat(values: readonly Cents[]): number[] {
   const positive = values.filter((v) => v > 0n).map(length);
@@ -84,11 +84,11 @@ export function heat(values: readonly Cents[]): number[] {
   });
 }
 
-/** The warmth in words, where it says something. */
+/** The shade in words, for high figures only. */
 export const warmth = (level: number): string =>
   level >= steps ? t`among the highest` : level === steps - 1 ? t`high` : "";
 
-/** The table in a sentence: the largest rows with their monthly averages. */
+/** Describes the table in a sentence: the largest rows with their monthly averages. */
 export function describeTable(
   lines: readonly Line[],
   side: "out" | "in",

@@ -12,6 +12,7 @@ import { dayShort, firstDay, localDay, monthOf, shift } from "#/lib/dates";
 import { cents, compact } from "#/lib/money";
 import { amounts } from "#/lib/persisted";
 import { Currencies } from "#/parts/Currencies";
+import { shownCurrency } from "#/parts/currency";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
 import { PageHeader } from "#/parts/PageHeader";
@@ -42,14 +43,15 @@ export function NetWorthPage() {
   const search = useSearch({ from: "/net-worth" });
   const go = useNavigate({ from: "/net-worth" });
   const set = (s: Partial<WorthSearch>) => void go({ search: (o) => ({ ...o, ...s }), resetScroll: false });
-  const today = useQuery(overview).data?.today ?? localDay(new Date());
+  const home = useQuery(overview).data;
+  const today = home?.today ?? localDay(new Date());
   const years = search.years ?? "1";
   const by = search.by ?? "type";
   const converts = (useQuery(rates).data?.rates.length ?? 0) > 0;
   const start_date = firstDay(shift(monthOf(today), -12 * Number(years)));
   const plain = useQuery(netWorth({ start_date, interval: years === "1" ? "week" : "month", by }));
   const currencies = [...new Set(plain.data?.points.at(-1)?.totals.map((x) => x.iso_currency_code))];
-  const currency = search.currency && currencies.includes(search.currency) ? search.currency : (currencies[0] ?? "");
+  const currency = shownCurrency(currencies, search.currency, home?.balances[0]?.iso_currency_code);
   const change = plain.data?.changes.find((c) => c.iso_currency_code === currency);
   return (
     <>
@@ -111,7 +113,10 @@ export function NetWorthPage() {
 
 type Change = NetWorth["changes"][number];
 
-/** The net worth of one currency today, and what changed in the period: also without accounts that were added. */
+/**
+ * The net worth of one currency today, and the change in the period. The change is also given without newly added
+ * accounts.
+ */
 function Strip(p: { worth: NetWorth; currency: string; change?: Change; today: string }) {
   const money = useMoney();
   const now = p.worth.points.at(-1)?.totals.find((x) => x.iso_currency_code === p.currency);
@@ -143,10 +148,10 @@ function Strip(p: { worth: NetWorth; currency: string; change?: Change; today: s
           hint:
             since &&
             (by === 0n
-              ? t`No change since ${{ start: since }}.`
+              ? t`No change since ${{ start: since }}`
               : by < 0n
-                ? t`Down ${{ amount: say(-by) }} since ${{ start: since }}.`
-                : t`Up ${{ amount: say(by) }} since ${{ start: since }}.`),
+                ? t`Down ${{ amount: say(-by) }} since ${{ start: since }}`
+                : t`Up ${{ amount: say(by) }} since ${{ start: since }}`),
         },
         c && added.length > 0
           ? {
@@ -189,7 +194,7 @@ function Moved({ by, currency }: { by: bigint; currency: string }) {
   );
 }
 
-/** One currency over time, with words for what the chart shows. */
+/** One currency over time, with text that explains the chart. */
 function Worth(p: {
   worth: NetWorth;
   currency: string;
@@ -237,7 +242,7 @@ function Worth(p: {
   );
 }
 
-/** All currencies together, at the household’s own exchange rates. */
+/** All currencies together, converted at the household's own exchange rates. */
 function Together(p: { start_date: string; currency: string; today: string }) {
   const { data } = useQuery(netWorth({ start_date: p.start_date, interval: "month", by: "type", in: p.currency }));
   const c = data?.points.at(-1)?.converted;

@@ -33,7 +33,7 @@ test("a day of which nothing is known is not drawn", () => {
   expect(lineOf(worth, "USD")).toEqual([]);
 });
 
-test("a group has what it came to at last and on the first known day", () => {
+test("a group has its value on the last day and on the first known day", () => {
   expect(groupsOf(worth, "EUR", "type")).toEqual([
     { key: "depository", name: "Cash and bank accounts", value: 1250n, before: 1000n, tone: 1 },
   ]);

@@ -5,7 +5,7 @@ import type { Known } from "#/charts/spans";
 import { abs, type Cents, cents } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 
-/** The line of one currency: days on which nothing is known are left out. */
+/** The net worth of one currency by day. Days without a known balance are left out. */
 export const lineOf = (n: NetWorth, currency: string): Known[] =>
   n.points.flatMap((p) => {
     const of = p.totals.find((x) => x.iso_currency_code === currency);
@@ -23,7 +23,7 @@ const types: Record<string, MessageDescriptor> = {
   other: msg`Property and other`,
 };
 
-// One colour for each type, the same in the chart and in the list below it.
+// One color for each type, the same in the chart and in the list below it.
 const tones: Record<string, Tone> = { depository: 1, investment: 10, other: 7, credit: 0, loan: 11 };
 
 const typeName = (type: string) => {
@@ -46,7 +46,7 @@ export function groupsOf(n: NetWorth, currency: string, by: "type" | "account" |
 
 export type Layer = { key: string; name: string; tone: Tone; values: Cents[] };
 
-/** The value of each type of account on each day; a value that the server does not give counts as 0. */
+/** The value of each type of account on each day. A missing value counts as 0. */
 export function layersOf(n: NetWorth, currency: string): { days: string[]; net: Cents[]; layers: Layer[] } {
   const points = n.points.filter((p) => p.totals.some((x) => x.iso_currency_code === currency && x.net !== null));
   const of = (p: NetWorth["points"][number], name: string) =>
@@ -67,14 +67,14 @@ export function layersOf(n: NetWorth, currency: string): { days: string[]; net: 
   };
 }
 
-/** The accounts that became known within the period, together where that was on one day. */
+/** The accounts that were added in the period. Accounts added on the same day share a mark. */
 export function marksOf(c: NetWorth["changes"][number] | undefined): { day: string; names: string[] }[] {
   const by = new Map<string, string[]>();
   for (const a of c?.new_accounts ?? []) by.set(a.date, [...(by.get(a.date) ?? []), a.name]);
   return [...by].map(([day, names]) => ({ day, names }));
 }
 
-/** How a part of the net worth changed. Of what is owed, a smaller debt is said so. */
+/** How a part of the net worth changed. If the part is a debt, the text says "less debt" or "more debt". */
 export function partMoved(value: Cents, before: Cents, say: (c: Cents) => string): string {
   const by = value - before;
   if (by === 0n || value > 0n || before > 0n) return t`${{ change: moved(by, say) }} in the period`;

@@ -14,7 +14,7 @@ import { Card } from "#/ui/Card";
 
 const shown = 8;
 
-/** Spending by category compared with the month before: up to the same day while the month still runs. */
+/** Spending by category, compared with the month before. A current month is compared up to the same day. */
 export function Against(p: {
   month: string;
   today: string;

@@ -12,7 +12,7 @@ import { Facts } from "#/ui/Page";
 const same = (all: readonly string[]) => all.map((x) => [x, x.replaceAll("_", " ")] as const);
 const here = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-/** Currencies by their code and name. */
+/** The currencies that the browser knows, by code and name. */
 function currencies(): (readonly [string, string])[] {
   const name = new Intl.DisplayNames(i18n.locale, { type: "currency" });
   return Intl.supportedValuesOf("currency").map((c) => [c, `${c}, ${name.of(c) ?? c}`] as const);

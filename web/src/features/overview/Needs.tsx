@@ -26,7 +26,7 @@ function freshness(banks: number, newest: string | undefined, today: string): st
 
 const RecoveryItem = lazy(() => import("#/parts/Recovery").then((m) => ({ default: m.RecoveryItem })));
 
-/** Everything that waits for a person, each with a link; below it how up to date the banks are. */
+/** Everything that waits for a person, each with a link. Below, how up to date the banks are. */
 export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashflow["notes"] }) {
   const broken = o.connections.filter((c) => c.status === "error" || c.status === "pending_reauth");
   const current = o.connections.filter((c) => upToDate(c, o.today));

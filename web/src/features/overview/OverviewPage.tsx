@@ -6,7 +6,6 @@ import { lazy, Suspense } from "react";
 import { cashflow } from "#/api/cashflow";
 import { overview } from "#/api/overview";
 import { summary } from "#/api/transactions";
-import { Months } from "#/charts/Months";
 import { firstDay, lastDay, localDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
 import { useKeys } from "#/lib/keys";
 import { compact } from "#/lib/money";
@@ -24,27 +23,28 @@ import css from "./OverviewPage.module.css";
 import { ThisMonth } from "./ThisMonth";
 import { WentTo } from "./WentTo";
 
-/** At the end of the page, so its script comes after the rest. */
+/** Parts further down the page. Their script is loaded after the rest. */
 const Against = lazy(() => import("./Against").then((m) => ({ default: m.Against })));
+const Months = lazy(() => import("#/charts/Months").then((m) => ({ default: m.Months })));
 const Balances = lazy(() => import("./Balances").then((m) => ({ default: m.Balances })));
 const RecentChanges = lazy(() => import("./RecentChanges").then((m) => ({ default: m.RecentChanges })));
 const Welcome = lazy(() => import("./Welcome").then((m) => ({ default: m.Welcome })));
 
-/** The month so far, what needs attention, and where the money went. */
 const step = "month";
 
+/** The month so far, everything that needs attention, and where the money went. */
 export function OverviewPage() {
   const go = useNavigate({ from: "/" });
   const requested = useSearch({ from: "/" }).month;
   const { data, error, refetch } = useQuery(overview);
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
-  // The household's day is nearly always the browser's, so nothing waits for it.
+  // The household's date is nearly always the same as the browser's, so the page does not wait for it.
   const today = data?.today ?? localDay(new Date());
   const newest = monthOf(today);
   const opened = openedOn(today, data?.data.last_date);
   const month = requested ?? opened;
-  // One call has the days of all 13 months, and so those of the chosen month and of the one before it.
+  // One request has the days of all 13 months, and so also those of the chosen month and the month before it.
   const first = shift(newest, -12) < shift(month, -1) ? shift(newest, -12) : shift(month, -1);
   const days = useQuery(summary({ group_by: ["day"], start_date: firstDay(first), end_date: lastDay(newest) }));
   const flow = useQuery(
@@ -135,13 +135,15 @@ export function OverviewPage() {
                       </span>
                     }
                   >
-                    <Months
-                      months={thirteen(days.data.groups, newest, currency)}
-                      chosen={month}
-                      onChoose={choose}
-                      say={(c) => money(c, currency)}
-                      axis={(c) => (hidden ? "" : compact(c, currency))}
-                    />
+                    <Suspense fallback={<Skeleton rows={6} />}>
+                      <Months
+                        months={thirteen(days.data.groups, newest, currency)}
+                        chosen={month}
+                        onChoose={choose}
+                        say={(c) => money(c, currency)}
+                        axis={(c) => (hidden ? "" : compact(c, currency))}
+                      />
+                    </Suspense>
                   </Card>
                   <Suspense fallback={<Skeleton rows={4} />}>
                     <RecentChanges />

@@ -13,9 +13,9 @@ import { Button } from "#/ui/Button";
 import { Card, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
-const few = 50; // a larger change is opened in Activity before it is undone
+const few = 50; // a change with more entries must be opened in Activity before it can be undone
 
-/** The latest changes by anyone, each with Undo. */
+/** The latest changes by anyone, each with a button to undo it. */
 export function RecentChanges() {
   const client = useQueryClient();
   const { data } = useQuery(recentChanges);

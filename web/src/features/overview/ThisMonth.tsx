@@ -30,7 +30,7 @@ type Props = {
   onChoose: (month: string) => void;
 };
 
-/** Whether the month is better or worse than the one before; while it runs, up to the same day. */
+/** Whether the month is better or worse than the one before. A current month is compared up to the same day. */
 function compared(amount: string, month: string, better: boolean, running: boolean): string {
   if (running)
     return better ? t`${amount} better than ${month} at this point` : t`${amount} worse than ${month} at this point`;
@@ -48,7 +48,8 @@ export function ThisMonth(p: Props) {
   const s = p.sums;
   const listed = useQuery(countOf({ start_date: rows.from, end_date: rows.to })).data?.count ?? 0;
   const left = listed - [s, ...p.others].reduce((n, o) => n + (o?.count ?? 0), 0);
-  // Of a month before the first transaction, or the one that it is in, data is missing: nothing is compared with it.
+  // If the first transaction is after the first week of the month before, that month lacks data. Then nothing is
+  // compared with it.
   const known = reaches(p.books, firstDay(before));
   const ahead = known ? cents(s?.change?.net ?? 0) : 0n;
   const moved = [s, ...p.others].some((o) => o && o.count > 0);

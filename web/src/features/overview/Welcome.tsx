@@ -5,8 +5,9 @@ import { Link } from "@tanstack/react-router";
 import { runningSyncs } from "#/api/connections";
 import { myLogins } from "#/api/me";
 import type { Overview } from "#/api/overview";
-import { bankProviders, linkable } from "#/api/providers";
+import { bankProviders, fitting } from "#/api/providers";
 import { session } from "#/api/session";
+import { region } from "#/lib/locale";
 import { useSync } from "#/parts/banks";
 import { LinkBank } from "#/parts/LinkBank";
 import { NoProvider } from "#/parts/NoProvider";
@@ -21,7 +22,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { Grid, Page } from "#/ui/Page";
 import { Begin } from "./Begin";
 
-/** The first minute: an empty household, three ways to add transactions, and the settings to choose first. */
+/** Welcomes an empty household: three ways to add transactions, and the settings to choose first. */
 export function Welcome({ overview: o }: { overview: Overview }) {
   const who = useQuery(session).data?.user?.name;
   const can = useCan();
@@ -75,7 +76,7 @@ export function Welcome({ overview: o }: { overview: Overview }) {
 
 function ConnectOptions() {
   const { data } = useQuery(bankProviders);
-  const configured = linkable(data ?? []);
+  const configured = fitting(data ?? [], region);
   return (
     <Grid>
       <Card>
@@ -134,7 +135,7 @@ function ConnectOptions() {
   );
 }
 
-/** A bank is connected and its first sync is running; the overview opens when it is done. */
+/** Shown after a bank was connected, while its first sync runs. The overview opens when the sync is done. */
 function Arriving() {
   const running = useQuery({ ...runningSyncs, refetchInterval: 1500 });
   const sync = useSync(running.data?.sync_logs[0]?.job_id);

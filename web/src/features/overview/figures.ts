@@ -11,7 +11,7 @@ export function mainCurrency(groups: Group[]): string | null {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }
 
-/** The 13 months that end with this one, also those without a transaction; groups are by day. */
+/** The sums of the 13 months that end with `last`, including months without transactions. `days` has groups by day. */
 export function thirteen(days: Group[], last: string, currency: string) {
   const by = new Map(Array.from({ length: 13 }, (_, i) => [shift(last, i - 12), { in: 0n, out: 0n }]));
   for (const g of days) {
@@ -23,7 +23,7 @@ export function thirteen(days: Group[], last: string, currency: string) {
   return [...by].map(([month, sums]) => ({ month, ...sums }));
 }
 
-/** Spending in a month by the end of each of its days, up to a day. */
+/** Cumulative spending by the end of each day of a month, for its first `upTo` days. */
 export function pace(days: Group[], month: string, currency: string, upTo: number): Cents[] {
   const by = new Map<string, Cents>();
   for (const g of days) if (g.iso_currency_code === currency) by.set(g.keys.day ?? "", cents(g.money_out));
@@ -34,21 +34,21 @@ export function pace(days: Group[], month: string, currency: string, upTo: numbe
   });
 }
 
-/** Accounts by how much is in them or owed on them, so that a short list has those that matter. */
+/** Accounts by the size of their balance or debt, so that a short list shows the important ones. */
 export const largest = <T extends { balance_today: number | null }>(accounts: readonly T[]): T[] =>
   accounts.toSorted((a, b) => {
     const [x, y] = [abs(cents(a.balance_today ?? 0)), abs(cents(b.balance_today ?? 0))];
     return x < y ? 1 : x > y ? -1 : 0;
   });
 
-/** The month that opens first: the running one, or the newest with transactions if they end before it. */
+/** The month to open first: the current one, or the month of the newest transaction if that is earlier. */
 export const openedOn = (today: string, last: string | null | undefined): string =>
   last && monthOf(last) < monthOf(today) ? monthOf(last) : monthOf(today);
 
-/** Days after which the newest row of a bank without a sync is old: statements come once a month. */
+/** The age in days at which the newest row of a bank with file imports is out of date. Statements come once a month. */
 const statementDays = 40;
 
-/** Whether a bank syncs, or its last imported statement is recent. */
+/** Whether a bank syncs or, with file imports, its newest row is recent. */
 export function upToDate(
   bank: { provider: string; status: string; latest_date: string | null },
   today: string,
@@ -58,7 +58,7 @@ export function upToDate(
   return bank.latest_date !== null && ordinal(today) - ordinal(bank.latest_date) <= statementDays;
 }
 
-/** How many transactions are uncategorized. The server stops counting at ten thousand. */
+/** How many transactions have no category. The server stops counting at ten thousand. */
 export const withoutCategory = (n: number) =>
   n < 10_000
     ? plural(n, { one: "# uncategorized transaction", other: "# uncategorized transactions" })

@@ -40,7 +40,9 @@ const acts: Record<Act, () => void> = {
   },
 };
 
-/** What the search leads to: pages, saved views, accounts, workflows, categories, and transactions by their words. */
+/**
+ * The results of the search: pages, saved views, accounts, workflows, categories, and transactions that match the text.
+ */
 export function PaletteResults({ pages }: { pages: readonly Place[] }) {
   const go = useNavigate();
   const [typed, setTyped] = useState("");

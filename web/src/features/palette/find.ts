@@ -1,12 +1,12 @@
 import { i18n } from "@lingui/core";
 import type { Place } from "./places";
 
-/** Without case and accents, because nobody types them into a search. */
+/** A text without case and accents, because people do not type them into a search. */
 const plain = (s: string) => s.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").trim();
 
 const begins = (words: readonly string[], typed: string) => words.some((w) => w.startsWith(typed));
 
-/** How well a place fits what was typed: 0 is best, undefined is not at all. */
+/** How well a place matches the typed text; 0 is best, undefined means that it does not match. */
 export function rank(name: string, words: string, typed: string): number | undefined {
   const [n, q] = [plain(name), plain(typed)];
   const phrases = plain(words)
@@ -27,7 +27,7 @@ export function rank(name: string, words: string, typed: string): number | undef
 
 type May = { write: boolean; admin: boolean };
 
-/** The places that someone can use and that fit, the best first; before anything is typed, the main pages. */
+/** The places that match the text and that the person can use, the best first. For an empty text, the main pages. */
 export function find<P extends Place>(places: readonly P[], typed: string, may: May): P[] {
   const open = places.filter((p) => (p.for === "admins" ? may.admin : p.for !== "writers" || may.write));
   if (typed.trim() === "") return open.filter((p) => p.main);

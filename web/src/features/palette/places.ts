@@ -3,22 +3,22 @@ import { msg } from "@lingui/core/macro";
 import type { Tab } from "#/parts/tabs";
 import type { IconName } from "#/ui/icons";
 
-/** The action of a place that is not a page of the app. */
+/** The action of an entry that does not open a page. */
 export type Act = "add" | "dark" | "light" | "system" | "amounts" | "keys" | "out";
 
 export type Place = {
   name: MessageDescriptor;
-  /** The words that people look for it by, with commas between them. Each language has its own. */
+  /** The words by which people look for the place, separated by commas. Each language has its own. */
   words: MessageDescriptor;
   icon: IconName;
   kind: "page" | "setting" | "action";
-  /** Stands in the navigation, and in the list before anything is typed. */
+  /** Whether it is in the navigation, and in the list for an empty text. */
   main?: true;
-  /** Who can use it; everyone if nothing is said. */
+  /** Who can use it; by default everyone. */
   for?: "writers" | "admins";
 } & ({ to: Tab["to"]; search?: Record<string, string> } | { href: string } | { act: Act });
 
-/** What the search finds besides the screens: parts of them, and actions. */
+/** The results of the search other than screens: parts of screens, and actions. */
 // biome-ignore format: a place in two lines
 export const others = [
   { kind: "setting", for: "admins", to: "/settings", icon: "home", name: msg`General`,

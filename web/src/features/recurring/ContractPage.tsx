@@ -190,7 +190,7 @@ function One({ contract: r }: { contract: Contract }) {
   );
 }
 
-/** The payee, category, account and start of a contract. */
+/** The payee, category, account and start date of a contract. */
 function Details({ contract: r, today }: { contract: Contract; today: string }) {
   const { name, look } = useCategories();
   const account = useQuery(accounts).data?.find((a) => a.id === r.account_id);
@@ -232,7 +232,7 @@ function Details({ contract: r, today }: { contract: Contract; today: string }) 
   );
 }
 
-/** The next payment and the newest ones. */
+/** The next payment of a contract, and its latest ones. */
 function Payments({ contract: r, today }: { contract: Contract; today: string }) {
   return (
     <Card

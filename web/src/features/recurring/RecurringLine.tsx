@@ -1,6 +1,10 @@
+import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { accountName, accounts } from "#/api/accounts";
 import type { Recurring } from "#/api/recurring";
+import { newest } from "#/api/transactions";
 import { abs, cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { Amount, useMoney } from "#/ui/Amount";
@@ -10,11 +14,23 @@ import { Icon } from "#/ui/Icon";
 import { Item } from "#/ui/Lines";
 import { useDecide } from "./decide";
 import css from "./RecurringPage.module.css";
-import { called, change, recentChangeOf, when } from "./words";
+import { called, change, type marksOf, recentChangeOf, when } from "./words";
 
-/** A recurring payment: its amount, when it is due, and its price change while that is recent. It opens its page. */
-export function RecurringLine({ one: r, today, writes }: { one: Recurring; today: string; writes: boolean }) {
-  const { look } = useCategories();
+const longest = 60; // characters of the bank's text that are shown
+
+type Props = {
+  one: Recurring;
+  today: string;
+  writes: boolean;
+  /** The properties to show, because other contracts have the same name. */
+  marks: ReturnType<typeof marksOf>;
+};
+
+/** A recurring payment: its amount, when it is due, and its price change if that is recent. The line opens its page. */
+export function RecurringLine({ one: r, today, writes, marks }: Props) {
+  const { look, name: categoryName } = useCategories();
+  const account = useQuery({ ...accounts, enabled: marks.account }).data?.find((a) => a.id === r.account_id);
+  const last = useQuery({ ...newest({ recurring_id: r.short_id }, 1), enabled: marks.text }).data?.transactions[0];
   const money = useMoney();
   const decide = useDecide(r);
   const recentChange = recentChangeOf(r, today);
@@ -38,7 +54,24 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
           {name}
         </Link>
       )}
-      hint={when(r, today)}
+      hint={
+        <>
+          {when(r, today)}
+          {marks.account && account && (
+            <>
+              {" · "}
+              <bdi>{accountName(account)}</bdi>
+            </>
+          )}
+          {marks.category && ` · ${r.category ? categoryName(r.category) : t`Uncategorized`}`}
+          {marks.text && last && (
+            <>
+              {" · "}
+              <bdi>{[last.name, last.detail].filter(Boolean).join(" · ").slice(0, longest)}</bdi>
+            </>
+          )}
+        </>
+      }
       end={
         <>
           {price && (
@@ -47,7 +80,9 @@ export function RecurringLine({ one: r, today, writes }: { one: Recurring; today
                 <Trans>New price: {{ prices: price.prices }}</Trans>
               </span>
               <Icon name={price.by.startsWith("+") ? "up" : "dn"} small />
-              <span aria-hidden="true">{price.by}</span>
+              <span className={css.by} aria-hidden="true">
+                {price.by}
+              </span>
             </Badge>
           )}
           <span className={css.sums}>

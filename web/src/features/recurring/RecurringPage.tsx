@@ -16,11 +16,11 @@ import { Page } from "#/ui/Page";
 import { RecurringLine } from "./RecurringLine";
 import css from "./RecurringPage.module.css";
 import { Strip } from "./Strip";
-import { groupName, monthly, sorted, yearly } from "./words";
+import { groupName, marksOf, monthly, sorted, yearly } from "./words";
 
 export { ContractPage } from "./ContractPage";
 
-/** What repeats, by group: what it comes to in a month and in a year, and what changed. */
+/** The recurring payments by group, each group with its total per month and year, and the price changes. */
 export function RecurringPage() {
   const { data, error, refetch } = useQuery(recurring);
   const today = useQuery(overview).data?.today ?? localDay(new Date());
@@ -29,7 +29,7 @@ export function RecurringPage() {
   const lines = (label: string, rows: readonly Recurring[]) => (
     <Lines label={label}>
       {rows.map((r) => (
-        <RecurringLine key={r.id} one={r} today={today} writes={write} />
+        <RecurringLine key={r.id} one={r} today={today} writes={write} marks={marksOf(r, data ?? [])} />
       ))}
     </Lines>
   );
@@ -114,7 +114,7 @@ export function RecurringPage() {
   );
 }
 
-/** What a group comes to, by currency. */
+/** The total of a group by currency. */
 function Sums({ rows }: { rows: readonly Recurring[] }) {
   const money = useMoney();
   const sumText = (p: Purse) => [...p].map(([currency, n]) => money(n, currency)).join(" + ");

@@ -12,7 +12,7 @@ import { monthly, priceChanges, yearly } from "./words";
 
 type Group = { group: Recurring["group"]; rows: readonly Recurring[] };
 
-/** Costs and income per month, and the payments still due this month: one strip for each currency. */
+/** Costs and income per month, and the payments that are still due this month, in one strip for each currency. */
 export function Strip({ groups, today }: { groups: readonly Group[]; today: string }) {
   const money = useMoney();
   const rows = (...of: Recurring["group"][]) => groups.filter((g) => of.includes(g.group)).flatMap((g) => g.rows);

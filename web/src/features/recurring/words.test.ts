@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Recurring } from "#/api/recurring";
 import { money } from "#/lib/money";
-import { called, change, monthly, priceChanges, prices, recentChangeOf, sorted, when, yearly } from "./words";
+import { called, change, marksOf, monthly, priceChanges, prices, recentChangeOf, sorted, when, yearly } from "./words";
 
 const one = (r: Partial<Recurring>): Recurring =>
   ({
@@ -31,6 +31,23 @@ const increase = { date: "2026-05-13", before: 12.99, after: 13.99, percent: 8, 
 test("the household’s own name is used before the payee’s", () => {
   expect(called(one({}))).toBe("NETFLIX.COM");
   expect(called(one({ name: "Films" }))).toBe("Films");
+});
+
+test("contracts of one name are told apart by account, else by category, else by the bank’s text", () => {
+  const all = [
+    one({ id: "a", account_id: "giro", category: "phone" }),
+    one({ id: "b", account_id: "card", category: "phone" }),
+    one({ id: "c", account_id: "giro", category: "internet" }),
+    one({ id: "d", account_id: "giro", category: "internet" }),
+    one({ id: "e", account_id: "giro", category: "internet", name: "Our own name" }),
+  ];
+  expect(all.map((r) => marksOf(r, all))).toEqual([
+    { account: true, category: true, text: false },
+    { account: true, category: false, text: false },
+    { account: true, category: true, text: true },
+    { account: true, category: true, text: true },
+    { account: false, category: false, text: false },
+  ]);
 });
 
 test("says how often it is due and when next", () => {

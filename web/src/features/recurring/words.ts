@@ -27,12 +27,24 @@ const groups: Record<Group, MessageDescriptor> = {
 
 export const groupName = (g: Group) => i18n._(groups[g]);
 
-/** The household's name for it, else the payee. */
+/** The name that the household gave a recurring payment, else its payee. */
 export const called = (r: Pick<Recurring, "name" | "payee_name">) => r.name ?? r.payee_name;
+
+/** The properties that distinguish a contract from others with the same name. */
+export function marksOf(r: Recurring, all: readonly Recurring[]) {
+  const twins = all.filter((x) => x.id !== r.id && called(x) === called(r));
+  const here = twins.filter((x) => x.account_id === r.account_id);
+  return {
+    account: here.length < twins.length,
+    category: here.some((x) => x.category !== r.category),
+    /** The bank's text. For example, electricity and gas from one supplier have the same account and category. */
+    text: here.some((x) => x.category === r.category),
+  };
+}
 
 export const often = (r: Pick<Recurring, "cadence">) => i18n._(cadence[r.cadence]);
 
-/** How often it is due, and when next. */
+/** How often a payment is due, and its next date. */
 export function when(r: Recurring, today: string): string {
   const cadence = often(r);
   const day = dayShort(r.next_date ?? r.last_date, today);
@@ -40,14 +52,17 @@ export function when(r: Recurring, today: string): string {
   return r.status === "late" ? t`${{ often: cadence }} · due ${day}` : t`${{ often: cadence }} · next ${day}`;
 }
 
-const recent = 90; // days in which a price change counts as recent
+const recent = 90; // days for which a price change counts as recent
 
 type Change = Recurring["price_changes"][number];
 
-/** Whether a price change is recent: a rise asks for a look only then. */
+/** Whether a price change is recent. Only a recent rise is highlighted. */
 export const isRecent = (c: Pick<Change, "date">, today: string) => ordinal(today) - ordinal(c.date) <= recent;
 
-/** A price change: both prices, since when, and whether it is good, wants a look, or is long ago. */
+/**
+ * A price change in words: both prices, the date, and a mood. The mood is "in" for a recent change for the better,
+ * "warn" for a recent change for the worse, else "plain".
+ */
 export function change(r: Recurring, c: Change, today: string, say: (n: Cents) => string) {
   const [before, after] = [abs(cents(c.before)), abs(cents(c.after))];
   const day = dayShort(c.date, today);
@@ -70,7 +85,7 @@ export const recentChangeOf = (r: Recurring, today: string): Change | undefined 
 
 const order: readonly Group[] = ["subscription", "bill", "loan", "income", "saving"];
 
-/** The lists of the screen: what goes on by group, transfers, and what ended or was dismissed. */
+/** The lists of the screen: active payments by group, transfers, ended payments, and dismissed ones. */
 export function sorted(all: readonly Recurring[]) {
   const lasting = all.filter((r) => r.state !== "dismissed" && r.status !== "ended");
   const costs = (a: Recurring, b: Recurring) => (size(b) > size(a) ? 1 : size(b) < size(a) ? -1 : 0);
@@ -86,13 +101,13 @@ export function sorted(all: readonly Recurring[]) {
 
 const size = (r: Recurring) => abs(cents(r.yearly_amount));
 
-/** The sums of these by currency: for a month, and for a year. */
+/** The sum of recurring payments by currency, per month. `yearly` is the same per year. */
 export const monthly = (rows: readonly Recurring[]): Purse =>
   rows.reduce((p: Purse, r) => add(p, r.iso_currency_code, abs(cents(r.monthly_amount))), new Map());
 export const yearly = (rows: readonly Recurring[]): Purse =>
   rows.reduce((p: Purse, r) => add(p, r.iso_currency_code, size(r)), new Map());
 
-/** What the price changes of these add to a year: those that are recent, by their cadence. */
+/** How many of these payments had a recent price change, and how much the changes add up to per year. */
 export function priceChanges(rows: readonly Recurring[], today: string): { count: number; by: Cents } {
   const recentChanges = rows.flatMap((r) => {
     const c = recentChangeOf(r, today);
@@ -103,7 +118,7 @@ export function priceChanges(rows: readonly Recurring[], today: string): { count
   return { count: recentChanges.length, by: recentChanges.reduce((a, b) => a + b, 0n) };
 }
 
-/** The price over time, oldest first: from the first payment on, and from each change on. */
+/** The price over time, oldest first: from the first payment, and from each price change. */
 export function prices(r: Pick<Recurring, "first_date" | "amount" | "price_changes">): { day: string; value: Cents }[] {
   const changes = r.price_changes.toReversed();
   const first = changes[0] ? changes[0].before : r.amount;

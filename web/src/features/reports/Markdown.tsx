@@ -5,7 +5,10 @@ import { Table } from "#/ui/Lines";
 import { type Block, type Inline, type Item, plain, read } from "./markdown";
 import css from "./Reports.module.css";
 
-/** A report as it was written, drawn with our own elements: nothing in it can run, load or leave. */
+/**
+ * A report, drawn with the app's own elements. Nothing in its text can run a script, load anything or lead to another
+ * site.
+ */
 export function Markdown({ text, title }: { text: string; title: string }) {
   const blocks = useMemo(() => {
     const all = read(text);

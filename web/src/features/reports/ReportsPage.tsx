@@ -24,7 +24,7 @@ const authorBadge = (r: Report) => (
   <AuthorBadge author={authorOfChange({ actor_type: r.author_type, actor_name: "" })} large />
 );
 
-/** The reports of agents and people for the household, shown in place. */
+/** The reports that agents and people wrote for the household. They open in place. */
 export function ReportsPage() {
   const list = useInfiniteQuery(reports);
   const open = useSearch({ from: "/reports" }).open;
@@ -105,7 +105,7 @@ function Reading({ report }: { report: Report }) {
   });
   const isUnread = write && !report.read_at;
   const { mutate } = mark;
-  // Opening a report is reading it; someone who marks it as unread afterwards has the last word.
+  // Opening a report marks it as read, once. Someone can then mark it as unread again.
   const [marked, setMarked] = useState(false);
   useEffect(() => {
     if (!isUnread || marked) return;

@@ -66,7 +66,7 @@ it("leaves markup of other kinds as text", () => {
   });
 });
 
-/** The processor's time for one run, the least of several: what else the machine does is not in it. */
+/** The least processor time of several runs. Other programs on the machine do not affect it. */
 function least(work: () => void, runs = 3): number {
   const times = Array.from({ length: runs }, () => {
     const from = process.cpuUsage();
@@ -76,7 +76,10 @@ function least(work: () => void, runs = 3): number {
   return Math.min(...times);
 }
 
-/** Eight times the text must cost about eight times as much, not sixty-four times. Very short times always pass. */
+/**
+ * Whether the time grows with the text: eight times the text may take 30 times as long, but not 64 times. Very short
+ * times always pass.
+ */
 const grows = (small: number, large: number) => large < 100_000 || large < small * 30;
 
 it.each([

@@ -1,6 +1,7 @@
 /**
- * Reads the Markdown of a report into a tree that React draws: text, and nothing that could run or load. Unknown syntax
- * stays text. Reports are written by agents, so every step is bounded: a hostile text costs as much time as a long one.
+ * Reads the Markdown of a report into a tree for React. The tree has only text and nothing that could run or load.
+ * Unknown syntax stays text. Agents write reports, so every step is bounded: a malicious text takes no longer than a
+ * normal one of its length.
  */
 export type Inline =
   | string
@@ -135,7 +136,7 @@ const marks = [
 
 const word = (c: string | undefined) => c !== undefined && /[\p{L}\p{N}]/u.test(c);
 
-/** Where the mark that opened before `from` ends, or -1. */
+/** The position of the mark that closes a span whose text begins at `from`, or -1. */
 function closes(s: string, mark: string, from: number): number {
   for (let at = s.indexOf(mark, from + 1); at >= 0; at = s.indexOf(mark, at + 1)) {
     if (/\s/.test(s[at - 1] as string) || s[at - 1] === "\\") continue;
@@ -157,7 +158,7 @@ export function inline(s: string, depth = 0): Inline[] {
     text = "";
     out.push(x);
   };
-  // A mark that is closed nowhere after one place is closed nowhere after a later one.
+  // The marks that have no end in the rest of the text, so that they are not searched for again.
   const open = new Set<string>();
   const ends = (mark: string, from: number, find: (s: string, mark: string, from: number) => number) => {
     const at = open.has(mark) ? -1 : find(s, mark, from);
@@ -212,17 +213,17 @@ export function inline(s: string, depth = 0): Inline[] {
   return out;
 }
 
-/** The path of a link that stays in this app; any other address is only shown. */
+/** The address of a link, if it stays in this app. Other links are shown as text. */
 export function within(to: string): string | null {
   return /^\/(?![/\\])[\w\-./?=&%+:,~#]*$/.test(to) ? to : null;
 }
 
-/** The words alone, for a first line in a list. */
+/** The text without marks, for a preview in a list. */
 export function plain(of: Inline[]): string {
   return of.map((x) => (typeof x === "string" ? x : x.kind === "code" ? x.text : plain(x.of))).join("");
 }
 
-/** The first words of a report that are not a heading. */
+/** The beginning of a report's first paragraph, at most 160 characters. */
 export function opening(text: string): string {
   const first = read(text.slice(0, 2000)).find((b) => b.kind === "text");
   return first?.kind === "text" ? plain(first.of).slice(0, 160) : "";

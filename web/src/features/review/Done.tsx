@@ -7,7 +7,7 @@ import { Button } from "#/ui/Button";
 import { Empty } from "#/ui/Card";
 import { soonest } from "./next";
 
-/** Shown when nothing is left to review, with the time of the next sync. */
+/** Shown when nothing is left to review. It also says when the next bank syncs. */
 export function Done({ left, onShow }: { left: number; onShow: () => void }) {
   const next = soonest(useQuery(connections).data ?? [], new Date());
   if (left)

@@ -2,7 +2,7 @@ import { plural, t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import { dayInMonth, monthAbbr, monthOf } from "#/lib/dates";
+import { dayOfWeek, localDay } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { useSwipe } from "#/lib/swipe";
 import { transactions } from "#/lib/words";
@@ -25,7 +25,7 @@ type Props = {
   onRule: (g: Group) => void;
 };
 
-/** One payee: the category of its transactions, where it comes from, and a button to approve it. */
+/** One payee: the category of its transactions, the source of the category, and a button to approve it. */
 export const GroupLine = memo(function GroupLine({ group: g, current, writes, ...on }: Props) {
   const { look, name } = useCategories();
   const acts = writes && g.ready > 0;
@@ -133,9 +133,7 @@ export const GroupLine = memo(function GroupLine({ group: g, current, writes, ..
           <ul className={css.inner}>
             {g.sample.map((r) => (
               <li key={r.id}>
-                <span className="dim">
-                  {dayInMonth(r.date)} {monthAbbr(monthOf(r.date))}
-                </span>
+                <span className="dim">{dayOfWeek(r.date, localDay(new Date()))}</span>
                 <Link className="cut" to="/transactions" search={{ open: r.short_id }}>
                   <bdi>{r.name}</bdi>
                 </Link>

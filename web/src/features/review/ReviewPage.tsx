@@ -29,7 +29,7 @@ import css from "./ReviewPage.module.css";
 import { Side } from "./Side";
 import { approved, approvedAll, categorized, sizeOf, skipped } from "./words";
 
-const limit = 20; // payees of a part that are drawn before the others
+const limit = 20; // payees of each part that are drawn first
 
 export function ReviewPage() {
   const client = useQueryClient();
@@ -43,10 +43,10 @@ export function ReviewPage() {
   const [later, setLater] = useState<ReadonlySet<string>>(new Set());
   const [chosen, choose] = useState<string | null>(null);
   const [anchor, setAnchor] = useState<Element | null>(null);
-  const [flying, setFlying] = useState(0); // transactions that are being closed count as reviewed
+  const [flying, setFlying] = useState(0); // transactions that are being closed; they count as reviewed
   const [changes, setChanges] = useState<{ id: string; payments: number }[]>([]);
   const [picked, setPicked] = useState<string[]>([]);
-  /** Undoes the last step, if that was to skip a payee. */
+  /** Undoes the last step if it skipped a payee; otherwise null. */
   const lastAction = useRef<(() => void) | null>(null);
   const body = useRef<HTMLDivElement>(null);
 
@@ -65,7 +65,7 @@ export function ReviewPage() {
   const waiting = list.data?.pages[0];
   const total = waiting ? waiting.total - number(all.filter((g) => gone.has(g.key))) : undefined;
   useSameCount(total, list.dataUpdatedAt, gone.size > 0);
-  // Changes that were undone since do not count. Every undo loads the review queue again, so this is counted again.
+  // Undone changes do not count. Every undo reloads the review queue, so that this line runs again.
   const closed = changes.reduce((n, c) => n + (undoStack.stands(c.id) ? c.payments : 0), 0);
   const at = Math.max(
     0,
@@ -77,7 +77,7 @@ export function ReviewPage() {
     choose(g?.key ?? null);
     if (g) body.current?.querySelector(`[data-key="${CSS.escape(g.key)}"]`)?.scrollIntoView({ block: "nearest" });
   };
-  /** Closes groups as one change; they leave the list, and every count, at once. */
+  /** Closes groups as one change. They leave the list and all counts at once. */
   const close = async (which: Group[], write: () => Promise<{ change_id: string | null; matched: number }>) => {
     if (!may) return;
     lastAction.current = null;
@@ -157,12 +157,12 @@ export function ReviewPage() {
     r: () => current && may && makeRule(current),
     s: () => current && leave(current),
   });
-  // Categories that are likely for this payee come first, then those likely for others: fewer letters to type.
+  // Likely categories of this payee come first, then likely ones of others, so that a few letters find them.
   const near = [current?.files?.category, ...(current?.others ?? []), ...picked, ...often];
-  const place = (c: Choice) => near.indexOf(c.value) >>> 0; // the others go last
+  const place = (c: Choice) => near.indexOf(c.value) >>> 0; // >>> turns -1 into a large number, so the others go last
   const sorted = choices.toSorted((a, b) => place(a) - place(b));
 
-  // The payees in view are drawn first; those below follow when nothing more urgent waits.
+  // The payees in view are drawn first. The rest follows when the browser has nothing more urgent to do.
   const drawAll = useDeferredValue(list.data !== undefined, false);
   const acts = {
     onChoose: useEventCallback((g: Group) => choose(g.key)),

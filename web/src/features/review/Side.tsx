@@ -21,7 +21,7 @@ const keys = [
   ["Z", msg`Undo`],
 ] as const;
 
-/** Beside the list: the progress, more about the selected payee, and the keyboard shortcuts. */
+/** The column beside the list: the progress, more about the selected payee, and the keyboard shortcuts. */
 export function Side({ group: g, closed, left }: { group: Group | undefined; closed: number; left: number }) {
   const money = useMoney();
   const { name } = useCategories();

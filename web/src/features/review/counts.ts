@@ -7,13 +7,14 @@ import type { Group } from "./groups";
 export const number = (groups: Group[]) => groups.reduce((n, g) => n + g.ready, 0);
 
 /**
- * How many are to review, if the screen and the navigation count differently. An overview that was asked for before a
- * change may come in after it, so while transactions are being closed the screen knows better; else the newer answer.
+ * The number of transactions to review, if the screen and the navigation disagree. An overview that was requested
+ * before a change can arrive after it. So while transactions are being closed, the screen's number counts. Otherwise,
+ * the newer number counts.
  */
 export const truer = (here: { count: number; at: number; closing: boolean }, there: { count: number; at: number }) =>
   here.closing || here.at >= there.at ? here.count : there.count;
 
-/** Makes the navigation count what this screen counts. */
+/** Makes the navigation show the count of this screen. */
 export function useSameCount(count: number | undefined, at: number, closing: boolean) {
   const client = useQueryClient();
   const { data, dataUpdatedAt } = useQuery(overview);

@@ -84,7 +84,7 @@ it("lets few transactions with the bank's category be approved with others like 
 });
 
 it("counts the same in the navigation while transactions are being closed", () => {
-  const late = { count: 291, at: 20 }; // asked for before the last two were closed
+  const late = { count: 291, at: 20 }; // requested before the last two were closed
   expect(truer({ count: 286, at: 10, closing: true }, late)).toBe(286);
   expect(truer({ count: 286, at: 10, closing: false }, late)).toBe(291);
   expect(truer({ count: 286, at: 30, closing: false }, late)).toBe(286);
@@ -150,4 +150,8 @@ it("offers a payee without a suggestion the categories of others of its directio
   const others = (picked: string[]) => inOrder(all, picked).find((g) => g.payee_name === "?")?.others;
   expect(others([])).toEqual(["food", "home"]);
   expect(others(["home", "wage"])).toEqual(["home", "food"]);
+});
+
+it("names a payee of which the bank says nothing", () => {
+  expect(groupOf(group({ payee_name: "" })).payee_name).toBe("No description");
 });

@@ -1,33 +1,36 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, plural, t } from "@lingui/core/macro";
 import type { CloseGroup, ReviewGroup } from "#/api/review";
-import type { BulkBody } from "#/api/transactions";
+import { type BulkBody, payee } from "#/api/transactions";
 import { type Cents, cents } from "#/lib/money";
 import type { Author } from "#/ui/AuthorBadge";
 
-/** The category that is suggested for a payee, by whom, and how often that was right. */
+/** A suggested category for a payee, its author, and how often such suggestions were right. */
 export type Suggestion = { category: string; author: Author | null; record: string };
 
-/** The transactions of one payee that are to review. */
+/** The transactions of one payee that need review. */
 export type Group = ReviewGroup & {
   key: string;
-  /** How many can be closed now; pending ones wait until they post. */
+  /** How many transactions can be closed now. Pending ones cannot until they post. */
   ready: number;
   sums: { currency: string; total: Cents }[];
-  /** The category that Approve gives them; null if each keeps its own. */
+  /** The category that Approve gives the transactions; null if each keeps its own. */
   files: Suggestion | null;
-  /** The categories that they could have instead, one key each. */
+  /** The categories that a person could choose instead. Each has a number key. */
   others: string[];
-  /** Whether they are ready to approve. */
+  /** Whether the transactions are ready to approve. */
   sure: boolean;
-  /** Whether there are so few of them, all with the bank's category, that they can be approved with others like them. */
+  /**
+   * Whether there are only a few transactions, all with the bank's category. They can be approved together with similar
+   * groups.
+   */
   small: boolean;
-  /** Whether there is no category to approve yet. */
+  /** Whether there is no category to approve. */
   open: boolean;
 };
 
 const limit = 9;
-const few = 2; // transactions known only from the bank's details
+const few = 2; // a group with at most this many transactions is small
 
 const authors: Record<string, Author> = {
   rule: { kind: "rule" },
@@ -43,20 +46,22 @@ const sources: Record<string, MessageDescriptor> = {
   user: msg`Set by a person`,
 };
 
-/** Their categories with counts, most first, no matter who set them. */
+/** The categories of a group with their counts, the most frequent first. */
 export function filedUnder(g: ReviewGroup): { category: string | null; count: number }[] {
   const counts = new Map<string | null, number>();
   for (const c of g.categories) counts.set(c.category, (counts.get(c.category) ?? 0) + c.count);
   return [...counts].sort((a, b) => b[1] - a[1]).map(([category, count]) => ({ category, count }));
 }
 
-/** How many categories they have; uncategorized counts as one. */
+/** How many different categories a group has. Uncategorized counts as one. */
 const categoryCount = (g: ReviewGroup) => new Set(g.categories.map((c) => c.category)).size;
 
-/** Whether it is money in: then other categories are likely than for money out. */
+/** Whether a group is money in. Likely categories for money in differ from those for money out. */
 const comesIn = (g: ReviewGroup) => g.amounts.every((a) => cents(a.total) < 0n);
 
-/** The categories of the other payees, most first: likely also for a payee without a suggestion. */
+/**
+ * The categories of the other payees, the most frequent first. They are likely for a payee without a suggestion, too.
+ */
 export function likely(groups: ReviewGroup[], incoming: boolean): string[] {
   const counts = new Map<string, number>();
   for (const g of groups.filter((x) => comesIn(x) === incoming)) {
@@ -74,6 +79,7 @@ export function groupOf(g: ReviewGroup, often: string[] = []): Group {
   const sure = files !== null && g.pending < g.count && (g.suggestion != null || one?.source !== "provider");
   return {
     ...g,
+    payee_name: payee(g),
     key: g.counterparty_id ?? g.payee,
     ready: g.count - g.pending,
     sums: g.amounts.map((a) => ({ currency: a.iso_currency_code, total: cents(a.total) })),
@@ -111,7 +117,7 @@ function suggestionOf(g: ReviewGroup, one: ReviewGroup["categories"][number] | u
   return { category: one.category, author: authors[one.source ?? ""] ?? null, record };
 }
 
-/** Where the suggestion comes from, in words. */
+/** Where the suggested category comes from, in words. */
 export function reasonOf(g: Group): string {
   if (g.files) return g.files.record;
   if (g.open) return t`No suggestion yet`;
@@ -121,13 +127,13 @@ export function reasonOf(g: Group): string {
     : plural({ ways: count }, { one: "Approving keeps the category", other: "Approving keeps all # categories" });
 }
 
-/** The category that a group gets when it is closed, if it changes. */
+/** The category to set when a group is closed; undefined if all its transactions have it already. */
 function filing(g: Group, category?: string): string | undefined {
   const to = category ?? g.files?.category;
   return g.categories.every((c) => c.category === to) ? undefined : to;
 }
 
-/** The same for several groups that are closed in one change. */
+/** The request to close several groups in one change. */
 export function closingAll(groups: Group[]): CloseGroup[] {
   return groups.map((g) => {
     const to = filing(g);
@@ -139,13 +145,13 @@ export function closingAll(groups: Group[]): CloseGroup[] {
   });
 }
 
-/** The payee that a refusal is about: nothing was closed, because its transactions changed. */
+/** The payee whose transactions changed, so that the server closed nothing. */
 export function refused(groups: Group[], details: readonly { field?: string }[]): string {
   const at = groups.length === 1 ? 0 : /^groups\[(\d+)\]/.exec(details[0]?.field ?? "")?.[1];
   return (at !== undefined && groups[Number(at)]?.payee_name) || t`A payee`;
 }
 
-/** The change that closes a group: its category, if that changes, and no longer to review. */
+/** The request to close one group: it sets the category if that changes, and removes the group from the review. */
 export function closing(g: Group, category?: string): BulkBody {
   const to = filing(g, category);
   return {
@@ -160,8 +166,8 @@ export function closing(g: Group, category?: string): BulkBody {
 }
 
 /**
- * Sure groups first, small ones last; within each part as they came, the largest first. Categories that were just picked for other
- * groups are offered first if nothing else is known.
+ * Sure groups first, then the others, and small ones last. Within each part, the server's order stays: the largest
+ * first. If nothing else is known about a group, it offers the categories first that a person has just picked.
  */
 export function inOrder(groups: ReviewGroup[], picked: string[] = []): Group[] {
   const often = new Map([true, false].map((incoming) => [incoming, likely(groups, incoming)]));

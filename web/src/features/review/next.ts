@@ -7,7 +7,7 @@ type Connection = {
   status: string;
 };
 
-/** The bank that syncs next, and when. */
+/** The bank that syncs next, and the time of that sync. */
 export function soonest(all: Connection[], now: Date): { at: string; bank: string } | null {
   const due = all
     .filter((c) => !c.paused && c.status === "active" && c.next_sync_at && new Date(c.next_sync_at) > now)

@@ -3,7 +3,7 @@ import { transactions } from "#/lib/words";
 import { number } from "./counts";
 import type { Group } from "./groups";
 
-/** How many payees and transactions a part of the list has. Pending transactions cannot be approved yet. */
+/** The number of payees and transactions in a part of the list, and how many pending ones cannot be approved yet. */
 export function sizeOf(which: Group[]): string {
   const ready = number(which);
   const pending = which.reduce((n, g) => n + g.pending, 0);
@@ -16,7 +16,7 @@ export function sizeOf(which: Group[]): string {
     .join(", ");
 }
 
-/** The toasts of this screen, by the number of transactions of a payee. */
+/** The texts of this screen's toasts. */
 export const approved = (n: number, payee: string) =>
   plural(n, { one: `Approved # ${payee} transaction`, other: `Approved # ${payee} transactions` });
 

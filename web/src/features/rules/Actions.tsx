@@ -22,11 +22,11 @@ const blank = (type: Action["type"]): Action => {
   }
 };
 
-/** The actions of a rule on transactions that it matches. */
+/** The editor for a rule's actions on the transactions that it matches. */
 export function Actions({ actions, categories, onChange }: Props) {
   const set = (at: number, a: Action) => onChange(actions.map((x, i) => (i === at ? a : x)));
   const used = new Set(actions.map((a) => a.type));
-  // One category and one payee a rule; tags and comments as many as one likes.
+  // A rule sets at most one category and one payee, but any number of tags and comments.
   const free = (type: Action["type"]) => (type !== "set_category" && type !== "assign_counterparty") || !used.has(type);
   return (
     <fieldset className={css.part} aria-label={t`Actions`}>

@@ -17,13 +17,13 @@ const changesOf = (r: Result) => (r.change_ids.length ? r.change_ids : r.change_
 
 type Props = {
   id: string;
-  /** The change that saved the rule for this application. */
+  /** The id of the change that saved the rule before it was applied. */
   saved: string | undefined;
   writes: boolean;
   onClose: () => void;
 };
 
-/** The progress of a rule that is applied to existing transactions, its result, and how to undo it. */
+/** The progress and the result of applying a rule to existing transactions, with a button to undo it. */
 export function Applied({ id, saved, writes, onClose }: Props) {
   const client = useQueryClient();
   const go = useNavigate();

@@ -25,7 +25,7 @@ const few = 9;
 
 type Props = { rehearsal: Rehearsal | undefined; lacks: string; error: unknown };
 
-/** The rule's effect on existing transactions, updated as it is typed. */
+/** The effect of the rule on existing transactions. It is updated while the person types. */
 export function BeforeAfter({ rehearsal: r, lacks, error }: Props) {
   const [bucket, setBucket] = useState<Bucket>("changes");
   const [limit, setLimit] = useState(few);
@@ -105,7 +105,7 @@ const nothing: Record<Bucket, MessageDescriptor> = {
 
 const unmatched = msg`No existing transactions match.`;
 
-/** The words for a screen reader between the current value and the rule's. */
+/** Text for screen readers between the current value and the rule's value. */
 const between: Record<Bucket, MessageDescriptor> = {
   changes: msg`changes to`,
   already_so: msg`is already`,

@@ -15,7 +15,7 @@ export type Groups = readonly (readonly [string, readonly (readonly [string, str
 const emptyTest: Test = { field: "name", op: "contains", value: "" };
 const joined: Record<Mode, MessageDescriptor> = { all: msg`and`, any: msg`or`, none: msg`or`, some: msg`and` };
 
-/** The conditions of a rule: lines that belong together, and groups of lines among them. */
+/** The editor for a rule's conditions: lines, and groups of lines. */
 export function Conditions(p: Shared & { group: Group; onChange: (g: Group) => void; inner?: boolean }) {
   const { group: g, onChange, inner, ...shared } = p;
   const add = (line: Line) => onChange({ ...g, lines: [...g.lines, line] });

@@ -28,10 +28,10 @@ import { sentenceOf, stageOf, stages, triggers } from "./words";
 
 const pause = 200;
 
-/** The run order of a rule between two stages. */
+/** The label of a priority that is not one of the stages. */
 const orderOf = (priority: number) => t`${{ order: i18n._(stageOf(priority).option) }} (priority ${priority})`;
 
-/** A text that waits until typing has paused. */
+/** A text that changes only after typing has paused. */
 function useSettled(text: string): string {
   const [settled, set] = useState(text);
   useEffect(() => {
@@ -48,7 +48,7 @@ type Props = {
   writes: boolean;
 };
 
-/** The rule on one side; on the other, what it would do, as it is typed. */
+/** The editor on one side, and the effect of the rule on the other, updated while the person types. */
 export function Editor({ start, saved, offers, writes }: Props) {
   const [form, setForm] = useState(() => draftOf(start));
   const { names, accounts, categories } = useNames();

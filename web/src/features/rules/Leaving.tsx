@@ -2,11 +2,11 @@ import { t } from "@lingui/core/macro";
 import { useBlocker } from "@tanstack/react-router";
 import { FormDialog } from "#/parts/FormDialog";
 
-/** Asks before a rule that was edited is left for another screen. */
+/** Asks for confirmation before a person leaves a rule with unsaved edits. */
 export function Leaving({ edited }: { edited: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname,
-    // A session that ends leaves the page by itself, and must not wait for an answer.
+    // When the session ends, the page leaves by itself and must not wait for an answer.
     enableBeforeUnload: false,
     disabled: !edited,
     withResolver: true,

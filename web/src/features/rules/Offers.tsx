@@ -6,7 +6,7 @@ import css from "./Editor.module.css";
 import { type Group, parse } from "./tree";
 import { groupWords, type Names } from "./words";
 
-/** Describes the effect of a suggestion in numbers. */
+/** Describes in numbers what a suggested condition would match and change. */
 export function offerWords(c: Candidate, ofPayee: number): string {
   const parts = [transactions(c.match_count)];
   if (c.of_payee < ofPayee) {
@@ -31,7 +31,7 @@ type Props = {
   onChoose: (when: Group) => void;
 };
 
-/** The conditions that would find the payee, each with what it matches. */
+/** The suggested conditions for a payee, each with what it matches. */
 export function Offers({ candidates, ofPayee, when, names, onChoose }: Props) {
   const now = JSON.stringify(when);
   return (

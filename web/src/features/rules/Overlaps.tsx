@@ -6,7 +6,7 @@ import { Fault } from "#/parts/Fault";
 import { Card, Skeleton } from "#/ui/Card";
 import { Item, Lines } from "#/ui/Lines";
 
-/** How much two rules have in common, and which one wins. */
+/** How many transactions two rules both match, and which rule wins. */
 function shared({ matched: common, contested, prevails }: Overlap): string {
   if (!contested || prevails === "none")
     return t`${plural(common, { one: "# in common", other: "# in common" })}, no conflict`;

@@ -23,16 +23,16 @@ const touches = ["rules", "changes", "overview"];
 
 /** How often a rule matched. */
 function matches({ hit_count, last_hit_at }: Rule): string {
-  if (!hit_count) return t`no matches yet`;
+  if (!hit_count) return t`No matches yet`;
   const time = last_hit_at ? moment(last_hit_at) : "";
   return time
-    ? plural(hit_count, { one: `matched # time, last ${time}`, other: `matched # times, last ${time}` })
-    : plural(hit_count, { one: "matched # time", other: "matched # times" });
+    ? plural(hit_count, { one: `Matched # time, last ${time}`, other: `Matched # times, last ${time}` })
+    : plural(hit_count, { one: "Matched # time", other: "Matched # times" });
 }
 
 type Props = { rule: Rule; writes: boolean; up: Step[] | null; down: Step[] | null };
 
-/** One rule: its author, its actions, its hits, and its menu. A suggested rule is accepted or deleted. */
+/** One rule: its author, actions, matches and menu. A suggested rule can be accepted or deleted. */
 export function RuleLine({ rule: r, writes, up, down }: Props) {
   const client = useQueryClient();
   const { names } = useNames();
@@ -66,7 +66,7 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
   const made = r.is_system
     ? t`built-in`
     : r.proposed
-      ? t`suggested by ${{ maker: author }}`
+      ? t`Suggested by ${{ maker: author }}`
       : t`created by ${{ maker: author }}`;
   const [act, actOn] = r.enabled
     ? [t`Turn off`, t`Turn off: ${name}`]

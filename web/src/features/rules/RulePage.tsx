@@ -14,13 +14,13 @@ import { Applied } from "./Applied";
 import { Editor } from "./Editor";
 import { blank, formFrom, formOf } from "./form";
 
-/** A rule that is being made, from nothing or from a transaction. */
+/** The page for a new rule, made from scratch or from a transaction. */
 export function NewRulePage() {
   const can = useCan();
   const { from, category } = useSearch({ from: "/rules/new" });
   const origin = useQuery({ ...transaction(from ?? ""), enabled: from !== undefined });
   const offers = useQuery({ ...suggestions(from ?? "", category), enabled: from !== undefined });
-  const of = offers.isPending ? undefined : origin.data; // a transaction can be categorized without a suggestion
+  const of = offers.isPending ? undefined : origin.data; // a suggestion is not necessary
   return (
     <>
       <PageHeader title={t`New rule`} sub={of && <bdi>{t`from ${{ payee: of.payee_name }}`}</bdi>} />
@@ -43,7 +43,7 @@ export function NewRulePage() {
   );
 }
 
-/** A saved rule. */
+/** The page of a saved rule. */
 export function RulePage() {
   const can = useCan();
   const go = useNavigate({ from: "/rules/$id" });
@@ -74,7 +74,7 @@ export function RulePage() {
   );
 }
 
-/** A rule that somebody deleted, or whose making was undone. */
+/** Shown if the rule does not exist, because it was deleted or its creation was undone. */
 const Gone = () => (
   <>
     <PageHeader title={t`Rule`} />

@@ -17,7 +17,7 @@ import { RuleLine } from "./RuleLine";
 import { Suggested } from "./Suggested";
 import { stageOf, stages } from "./words";
 
-/** Suggested rules, and below them the rules in the order in which they run. */
+/** Suggested rules and, below them, all rules in the order in which they run. */
 export function RulesPage() {
   const can = useCan();
   const go = useNavigate();

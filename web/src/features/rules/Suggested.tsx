@@ -11,7 +11,7 @@ export function Suggested({ rules, writes }: { rules: readonly Rule[]; writes: b
     <Card
       flush
       title={plural(rules.length, { one: "# suggested rule", other: "# suggested rules" })}
-      aside={t`Inactive until you accept them`}
+      aside={t`Inactive until accepted`}
     >
       <Lines label={t`Suggested rules`}>
         {rules.map((r) => (

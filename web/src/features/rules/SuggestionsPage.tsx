@@ -12,7 +12,7 @@ import { Card, Empty, Skeleton } from "#/ui/Card";
 import { Page } from "#/ui/Page";
 import { Suggested } from "./Suggested";
 
-/** What agents and workflows suggest, and a person decides about: changes to apply, and rules to accept. */
+/** Suggestions by agents and workflows that wait for a person: changes to apply, and rules to accept. */
 export function SuggestionsPage() {
   const can = useCan();
   const list = useQuery(rules);

@@ -25,7 +25,7 @@ function overriddenBy([rule, ...more]: string[]): string {
   return t`by “${rule}” and ${plural(more.length, { one: "# more", other: "# more" })}`;
 }
 
-/** The four figures, each with a few words. Changes are counted in transactions, because people count those. */
+/** The four figures of a preview, each with a short text. Changes are counted in transactions, as people count them. */
 export function figures(r: Rehearsal): { bucket: Bucket; count: number; says: string }[] {
   const { counts: c } = r;
   return [
@@ -47,7 +47,7 @@ export function figures(r: Rehearsal): { bucket: Bucket; count: number; says: st
   ];
 }
 
-/** The figures in one line, for where there is no room. */
+/** The figures in one line, for narrow places. */
 export const summary = (r: Rehearsal) =>
   figures(r)
     .filter((f) => f.bucket === "changes" || f.count > 0)

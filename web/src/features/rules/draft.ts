@@ -3,16 +3,22 @@ import type { Form } from "./form";
 
 const key = () => ["rule", location.pathname + location.search].join(" ");
 
-/** The form of a draft, if it was begun from this one: the rule may have been saved otherwise meanwhile. */
+/**
+ * The form of a draft, if the draft began from this form. Otherwise the rule has been saved since, and the draft is
+ * dropped.
+ */
 export function resumed(draft: string | null, start: Form): Form {
   const stored = draft ? (JSON.parse(draft) as { start: Form; form: Form }) : null;
   return stored && JSON.stringify(stored.start) === JSON.stringify(start) ? stored.form : start;
 }
 
-/** The text from before the page was loaded again, else the rule as it is. */
+/** The draft from before a reload of the page, else the rule as it is. */
 export const draftOf = (start: Form) => resumed(sessionStorage.getItem(key()), start);
 
-/** Keeps an edited rule with its tab until it is saved or left. A page that is loaded again leaves nothing. */
+/**
+ * Keeps an edited rule in the tab's storage until it is saved or the person leaves the page. A reload does not delete
+ * it.
+ */
 export function useKept(start: Form, edited: Form | null) {
   const [name] = useState(key);
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { Transaction } from "#/api/transactions";
 import { complete, type Group, isGroup, parse, print, valuesOf } from "./tree";
 import { actionWords, categoryOf, type Names } from "./words";
 
-/** A rule as it stands in the editor. */
+/** A rule as the editor shows it. */
 export type Form = { name: string; when: Group; actions: Action[]; trigger: Rule["trigger"]; priority: number };
 
 export const blank: Form = {
@@ -23,7 +23,7 @@ export const formOf = (r: Rule): Form => ({
   priority: r.priority,
 });
 
-/** A rule for the payee of a transaction: the best that was suggested, else for this wording alone. */
+/** A new rule for the payee of a transaction: the best suggestion, else a rule for exactly this text of the bank. */
 export function formFrom(
   t: Pick<Transaction, "name" | "category">,
   category: string | undefined,
@@ -47,7 +47,7 @@ function done(a: Action): boolean {
   }
 }
 
-/** Describes what the rule still lacks; empty if it can be tried. */
+/** The message about what the rule still lacks; empty if it is complete. */
 export function lacks(f: Form): string {
   if (!complete(f.when)) return t`Complete the conditions to see a preview.`;
   if (f.actions.length === 0) return t`Add at least one action.`;
@@ -61,7 +61,7 @@ const firstWord = (g: Group): string => {
   return line.op === "in" ? valuesOf(line.value).join(", ") : line.value;
 };
 
-/** The name of a rule without one: its conditions and its actions. */
+/** The name of a rule. Without one, it is made from the first condition and the first action. */
 export function nameOf(f: Form, names: Names): string {
   if (f.name.trim()) return f.name.trim();
   const a = f.actions[0];
@@ -79,7 +79,7 @@ export const specOf = (f: Form, names: Names): RuleSpec => ({
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** The differences from the saved rule. Untouched parts are not sent, so they stay to the letter. */
+/** The differences from the saved rule. Unchanged parts are not sent, so that they stay exactly as they are. */
 export function patchOf(f: Form, saved: Rule): RulePatch {
   const previous = formOf(saved);
   const patch: RulePatch = {};
@@ -91,7 +91,7 @@ export function patchOf(f: Form, saved: Rule): RulePatch {
   return patch;
 }
 
-/** The saved rules that overrule this one. They run with it, so that what they decided stays. */
+/** The saved rules that overrule this one. When this rule is applied, they run too, so their decisions stay. */
 export const overrulers = (r: Rehearsal): { id: string; name: string }[] => {
   const out = new Map<string, string>();
   for (const e of r.by_rule[0]?.effects ?? [])

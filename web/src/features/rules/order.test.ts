@@ -19,7 +19,7 @@ function after(rules: R[], at: number, by: -1 | 1): string | null {
     .join("");
 }
 
-it("moves a rule past its neighbour, wherever it stands", () => {
+it("moves a rule past its neighbor, wherever it stands", () => {
   const rules = [rule("a", 0), rule("b", 10), rule("c", 10), rule("d", 10), rule("e", 50), rule("f", 100)];
   for (let at = 0; at < rules.length; at++)
     for (const by of [-1, 1] as const) {

@@ -9,9 +9,8 @@ const before = (a: Placed, b: Placed) =>
   a.priority - b.priority || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id);
 
 /**
- * The new priorities that bring a rule one place up or down. Rules of one priority run by age, so one
- * rule may be enough or those behind it may have to give way; the built-in rule never moves. Null if
- * there is no way.
+ * The new priorities that move a rule one place up or down, or null if it cannot move. Rules with the same priority run
+ * by age. So a move may change only this rule, or also rules after it. The built-in rule never moves.
  */
 export function moved(rules: readonly Placed[], at: number, by: -1 | 1): Step[] | null {
   const to = at + by;
@@ -26,7 +25,7 @@ export function moved(rules: readonly Placed[], at: number, by: -1 | 1): Step[] 
   return pushed(wanted, rule, by < 0 ? high : low);
 }
 
-/** Puts the rule at its new place, and moves those behind it only as far as necessary. */
+/** Puts the rule at its new place, and raises the priorities of rules after it only if necessary. */
 function pushed(wanted: readonly Placed[], rule: Placed, priority: number): Step[] | null {
   const steps: Step[] = [];
   let last: Placed | undefined;

@@ -2,10 +2,10 @@ import type { Condition } from "#/api/rules";
 import { cents } from "#/lib/money";
 import { plain, short, typed } from "#/lib/typed";
 
-/** How the lines of a group belong together. */
+/** How the lines of a group are combined: all must match, any, none, or not all of them ("some"). */
 export type Mode = "all" | "any" | "none" | "some";
 
-/** One comparison; its value is kept as it is typed. */
+/** One comparison. Its value is the text that the person typed. */
 export type Test = { field: string; op: string; value: string };
 export type Group = { mode: Mode; lines: Line[] };
 export type Line = Test | Group;
@@ -13,13 +13,13 @@ export type Line = Test | Group;
 export const isGroup = (l: Line): l is Group => "lines" in l;
 
 type Leaf = { field: string; op: string; value: unknown };
-/** Conditions as any server may send them: unknown parts are read as a line. */
+/** Conditions from a server that may be newer than this page, so nothing about their form is certain. */
 type Tree = Record<string, unknown>;
 
 /** The operators that take several values. */
 export const takesMany = (op: string) => op === "in";
 
-/** Reads "Rewe, Edeka, "Smith, Jones"": commas part values, unless they are between quotation marks. */
+/** Splits a list such as: Rewe, Edeka, "Smith, Jones". Commas separate values, except between quotation marks. */
 export function valuesOf(typed: string): string[] {
   return [...typed.matchAll(/\s*(?:"([^"]*)"|([^,]+))\s*(?:,|$)/g)]
     .map((m) => (m[1] ?? m[2] ?? "").trim())
@@ -32,7 +32,7 @@ const typedOf = (values: unknown[]) =>
     .map((v) => (v.includes(",") ? `"${v}"` : v))
     .join(", ");
 
-/** Reads the conditions of a rule; whatever is not and, or, not is one line. */
+/** Reads the conditions of a rule as a group. A single comparison becomes a group with one line. */
 export function parse(tree: Condition | Tree): Group {
   const line = read(tree as Tree);
   if (line === null) return { mode: "all", lines: [] };
@@ -54,7 +54,7 @@ function read(tree: Tree): Line | null {
   const { field, op, value } = tree as Leaf;
   if (field === "amount") {
     const n = plain(String(value), 2, ".");
-    return { field, op, value: n === null ? String(value) : short(cents(n)) }; // as the reader would type it
+    return { field, op, value: n === null ? String(value) : short(cents(n)) }; // in the reader's format
   }
   return { field, op, value: Array.isArray(value) ? typedOf(value) : String(value ?? "") };
 }
@@ -65,7 +65,7 @@ const lines = (trees: unknown[]) =>
     return line === null ? [{ mode: "all", lines: [] } satisfies Group] : [line];
   });
 
-/** Writes a group as the conditions of a rule. */
+/** Writes a group as conditions for the API. */
 export const print = (g: Group) => written(g) as Condition;
 
 function written(g: Group): Tree {
@@ -89,7 +89,7 @@ function leaf({ field, op, value }: Test): Tree {
   return { field, op, value: field === "amount" ? (plain(value, 2) ?? value) : value };
 }
 
-/** Whether every line says what it compares with. */
+/** Whether every line of a group has a value to compare with. */
 export const complete = (g: Group): boolean =>
   g.lines.every((l) => {
     if (isGroup(l)) return l.lines.length > 0 && complete(l);
@@ -98,7 +98,7 @@ export const complete = (g: Group): boolean =>
     return l.value.trim() !== "" || (l.field === "category" && (l.op === "eq" || l.op === "neq"));
   });
 
-/** A group with one of its lines changed, or without it. */
+/** A copy of a group with one line replaced, or removed if `line` is null. */
 export const withLine = (g: Group, at: number, line: Line | null): Group => ({
   ...g,
   lines: line === null ? g.lines.filter((_, i) => i !== at) : g.lines.map((l, i) => (i === at ? line : l)),

@@ -7,7 +7,7 @@ import { useCategories } from "#/parts/categories";
 import type { Groups } from "./Conditions";
 import type { Names } from "./words";
 
-/** The names of categories and accounts, to say rules in words and to choose from. */
+/** The names of categories and accounts, to describe rules in words and to choose from. */
 export function useNames() {
   const { name } = useCategories();
   const all = useQuery(accounts).data;

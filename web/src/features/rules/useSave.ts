@@ -9,7 +9,7 @@ import type { Names } from "./words";
 
 type Draft = { form: Form; saved?: Rule; names: Names };
 
-/** Saves a rule and, if asked to, applies it to existing transactions. */
+/** Saves a rule. With `apply`, it also starts to apply the rule to existing transactions. */
 export function useSave({ form, saved, names }: Draft) {
   const go = useNavigate();
   return useAction({
@@ -18,7 +18,7 @@ export function useSave({ form, saved, names }: Draft) {
       const job = apply ? await applyRule(id) : null;
       if (job) await go({ to: "/rules/$id", params: { id }, search: { job: job.id, saved: change ?? undefined } });
       else await go({ to: "/rules" });
-      // The card of an application offers to undo both; a toast could undo only the rule.
+      // The page of the application offers to undo both. A toast could undo only the rule.
       return { change: job ? null : change };
     },
     touches: ["rules", "changes", "tags"],

@@ -31,6 +31,9 @@ it("says a rule in one sentence", () => {
   ).toBe(
     "If merchant (from bank) is any of “Rewe” or “Edeka” and amount is less than 150 and (not (account is account 7 or tags include “work”)), set the category to FOOD and add the tag home.",
   );
+  expect(sentenceOf(parse({}), [{ type: "set_category", category_slug: "" }], names)).toBe(
+    "For all transactions, set the category to …",
+  );
   expect(sentenceOf(parse({}), [{ type: "add_tag", tag_slug: "seen" }], names)).toBe(
     "For all transactions, add the tag seen.",
   );

@@ -3,10 +3,10 @@ import { msg, t } from "@lingui/core/macro";
 import type { Action } from "#/api/rules";
 import { type Group, isGroup, type Line, type Mode, type Test, takesMany, valuesOf } from "./tree";
 
-/** The type of a field's value: words, an amount, yes or no, or one of the household's records. */
+/** The type of a field's value: text, an amount, yes or no, or one of the household's records. */
 export type Kind = "text" | "amount" | "flag" | "category" | "account" | "tag";
 
-/** An operator with the words that say it after the name of a field. */
+/** An operator, and a function that puts it into words after the name of a field. */
 type Phrase = readonly [op: string, words: (field: string) => string];
 
 const texts: readonly Phrase[] = [
@@ -22,17 +22,17 @@ const few = (...ops: string[]) => texts.filter(([op]) => ops.includes(op));
 
 type Compared = {
   name: MessageDescriptor;
-  /** The name within a sentence. */
+  /** The name as it is written inside a sentence. */
   inside: MessageDescriptor;
   kind: Kind;
   ops: readonly Phrase[];
   rare?: true;
 };
 
-/** The fields that a rule can look at, in household words. */
+/** The fields that a rule can compare, with names for people. */
 export const fields: Record<string, Compared> = {
   name: { name: msg`Description`, inside: msg`description`, kind: "text", ops: texts },
-  // Often empty, and not the payee that screens show, which may be read from the description.
+  // Often empty. It is not the payee on screens, which may come from the description.
   merchant_name: { name: msg`Merchant (from bank)`, inside: msg`merchant (from bank)`, kind: "text", ops: texts },
   detail: { name: msg`Memo`, inside: msg`memo`, kind: "text", ops: texts },
   amount: {
@@ -78,7 +78,7 @@ function phrase(field: string, op: string, name: MessageDescriptor | undefined):
   return words ? words(called) : `${called} ${op}`;
 }
 
-/** A field and its operator are one phrase: "Description contains". */
+/** A field and its operator as one phrase: "Description contains". */
 export const phraseOf = (field: string, op: string) => phrase(field, op, fields[field]?.name);
 
 export const kindOf = (test: Test): Kind => {
@@ -139,7 +139,7 @@ export const acts = (): readonly (readonly [Action["type"], string])[] => [
   ["add_comment", t`Add comment`],
 ];
 
-/** The names of what conditions and actions hold by id or slug. */
+/** Functions that name the categories and accounts in conditions and actions. */
 export type Names = { category: (slug: string) => string; account: (id: string) => string };
 
 const and = (parts: string[]) => parts.reduce((list, next) => t`${list} and ${next}`);
@@ -154,7 +154,7 @@ function comparand(test: Test, names: Names): string {
   return words.length === 0 ? "" : or(words.map((w) => (w ? t`“${{ words: w }}”` : "…")));
 }
 
-/** A line in words: "description contains “Rewe”". */
+/** A condition in words: "description contains “Rewe”". */
 export function lineWords(l: Line, names: Names): string {
   if (isGroup(l)) return `(${groupWords(l, names)})`;
   if (kindOf(l) === "flag")
@@ -162,7 +162,7 @@ export function lineWords(l: Line, names: Names): string {
   return t`${{ condition: phrase(l.field, l.op, fields[l.field]?.inside) }} ${{ value: comparand(l, names) }}`;
 }
 
-/** Conditions in words. */
+/** A group of conditions in words. */
 export function groupWords(g: Group, names: Names): string {
   const inner = g.lines.map((l) => lineWords(l, names));
   if (inner.length === 0) return t`any transaction`;
@@ -171,7 +171,7 @@ export function groupWords(g: Group, names: Names): string {
   return t`not ${{ conditions: inner.length > 1 ? `(${joined})` : joined }}`;
 }
 
-/** The category that an action sets, or an ellipsis while none is chosen. */
+/** The name of the category that an action sets, or an ellipsis if none is chosen yet. */
 export const categoryOf = (a: { category_slug: string }, names: Names) =>
   a.category_slug ? names.category(a.category_slug) : "…";
 
@@ -192,9 +192,12 @@ export function actionWords(a: Action, names: Names): string {
   }
 }
 
-/** The whole rule as one sentence. */
+/** A rule as one sentence. */
 export function sentenceOf(when: Group, actions: readonly Action[], names: Names): string {
   const then = actions.length === 0 ? t`do nothing yet` : and(actions.map((a) => actionWords(a, names)));
-  if (when.lines.length === 0) return t`For all transactions, ${then}.`;
-  return t`If ${{ conditions: groupWords(when, names) }}, ${then}.`;
+  const said =
+    when.lines.length === 0
+      ? t`For all transactions, ${then}.`
+      : t`If ${{ conditions: groupWords(when, names) }}, ${then}.`;
+  return said.replace(/…\.$/, "…");
 }

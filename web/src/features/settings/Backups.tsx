@@ -7,7 +7,7 @@ import { Card } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 
-/** When the last backup was made. Making one is the server's work, or a command's. */
+/** The time of the last backup. Backups are made by the server or a command, not on this page. */
 export function Backups() {
   const { data } = useQuery(household);
   const backup = data?.backup;
@@ -21,7 +21,7 @@ export function Backups() {
         </Note>
       )}
       {!last && (
-        <p className="small dim">
+        <p className="small dim" style={{ marginTop: "var(--s-2)" }}>
           <Trans>
             To make one, run <code className="mono">coffer backup</code> on the server.
           </Trans>

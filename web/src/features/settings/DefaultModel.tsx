@@ -23,7 +23,7 @@ export const modelNames = (): Record<ModelName, string> => ({
   openai_compatible: t`OpenAI-compatible`,
 });
 
-/** The model of workflows without one of their own, and what it costs. */
+/** The model of workflows that have none of their own, and its prices. */
 export function DefaultModel({ models }: { models: Models }) {
   const now = useQuery(agentLimits).data;
   const [open, setOpen] = useState(false);
@@ -32,6 +32,7 @@ export function DefaultModel({ models }: { models: Models }) {
   const model = now?.default_model;
   return (
     <Item
+      below
       name={t`Default model`}
       hint={
         provider && model
@@ -122,16 +123,16 @@ function Form(p: { models: Models; provider: ModelName; model: string; onClose: 
           hint={t`Exact name used by the provider.`}
         />
       </Fields>
-      {/* Another model's prices are never left standing for this one. */}
+      {/* The key resets these fields for another model, so that one model's prices are not saved for another. */}
       <Prices key={price ? `${provider} ${price.model}` : ""} price={price} />
     </FormDialog>
   );
 }
 
-/** A price as the reader would type it. */
+/** A price in the reader's format. */
 const shown = (usd: string | undefined) => usd?.replace(".", decimalSign()) ?? "";
 
-/** The prices of a model. Cached tokens mostly cost less to read and a little more to write. */
+/** The fields for a model's prices. Cached tokens usually cost less to read and a little more to write. */
 function Prices({ price }: { price: Price | undefined }) {
   const [cached, setCached] = useState(!!price?.cache_read_usd || !!price?.cache_write_usd);
   const money = {

@@ -12,11 +12,11 @@ import { offered, typeName } from "./notificationWords";
 const touches = ["notifications"];
 const example = ["https:", "", "ntfy.example", "our-household"].join("/");
 
-/** Adds a webhook that receives notifications, or edits one. */
+/** Adds a webhook that receives notifications, or edits an existing one. */
 export function EndpointForm(p: {
   endpoint: Endpoint | null;
   onClose: () => void;
-  /** A secret that is to be shown now, and never again. */
+  /** Called with a new secret, which the server returns only once. */
   onSecret: (secret: string) => void;
 }) {
   const e = p.endpoint;

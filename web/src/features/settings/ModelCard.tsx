@@ -1,8 +1,9 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Schemas } from "#/api/client";
-import { type ModelName, setModel } from "#/api/settings";
+import { agentLimits, type ModelName, setModel } from "#/api/settings";
 import { FormDialog } from "#/parts/FormDialog";
 import { useAction } from "#/parts/useAction";
 import { Button } from "#/ui/Button";
@@ -14,17 +15,20 @@ import { DefaultModel, modelNames } from "./DefaultModel";
 import { ModelTest } from "./ModelTest";
 import { masked } from "./words";
 
-/** The providers of AI models. Until one is set, no transaction data leaves the server. */
+/** The providers of AI models. Until one is set up, no transaction data leaves the server. */
 export function ModelCard({ models }: { models: Schemas["Models"] }) {
   const [open, setOpen] = useState<ModelName | null>(null);
   const names = modelNames();
   const [tests, setTests] = useState<ModelName | null>(null);
+  const limits = useQuery(agentLimits).data;
+  const unset = limits && !limits.default_model;
   return (
-    <Card title={t`AI models`} flush foot={t`No transaction data is sent to a model until you choose one.`}>
+    <Card title={t`AI models`} flush foot={unset && t`No transaction data is sent to a model until you choose one.`}>
       <Lines label={t`AI models`}>
         {(Object.keys(names) as ModelName[]).map((m) => (
           <Item
             key={m}
+            below
             name={names[m]}
             hint={described(models[m])}
             end={
@@ -57,7 +61,7 @@ export function ModelCard({ models }: { models: Schemas["Models"] }) {
   );
 }
 
-/** Whether there is something to ask: a server of one's own has an address and often no key. */
+/** Whether the provider can be called: it has a key, or an address of a server, which may need no key. */
 const hasServer = (m: Schemas["Model"]) => m.key.set || !!m.base_url;
 
 function described({ key, base_url }: Schemas["Model"]): string {
@@ -65,7 +69,7 @@ function described({ key, base_url }: Schemas["Model"]): string {
   return base_url ? `${has} · ${base_url}` : has;
 }
 
-/** A hint for a key that is not set yet. */
+/** The hint for a provider that has no key. */
 const noKey = (name: ModelName) =>
   name === "openai_compatible" ? t`Not needed for a model on your own computer.` : undefined;
 

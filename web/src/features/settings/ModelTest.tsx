@@ -11,7 +11,7 @@ import { Fields, Note, Progress } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { counted, seconds } from "./words";
 
-/** Asks a model with a long prompt and a tool, and shows whether it is good enough for workflows. */
+/** Tests a model with a long prompt and a tool, and shows whether it is good enough for workflows. */
 export function ModelTest(p: { provider: ModelName; model: string; onClose: () => void }) {
   const test = useAction({ act: testModel, reauth: true, touches: [], quiet: true });
   return (
@@ -47,7 +47,7 @@ export function ModelTest(p: { provider: ModelName; model: string; onClose: () =
 
 const yes = (is: boolean) => (is ? t`Yes` : t`No`);
 
-/** The result of a test: first whether the model is good enough and what to do if not, then the evidence. */
+/** The result of a test: whether the model is good enough, what to do if not, and the measurements. */
 function Result({ test }: { test: Schemas["ModelTest"] }) {
   return (
     <section aria-live="polite" aria-label={t`Test result`}>

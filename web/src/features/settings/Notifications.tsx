@@ -17,7 +17,7 @@ import { When } from "./When";
 
 const touches = ["notifications"];
 
-/** The webhooks that receive notifications, and whether messages arrived. */
+/** The webhooks that receive notifications, and whether the latest messages arrived. */
 export function Notifications() {
   const list = useQuery(endpoints);
   const [asks, ask] = useState<Endpoint | "new" | null>(null);
@@ -111,7 +111,7 @@ function Line({ endpoint, onChange }: { endpoint: Endpoint; onChange: () => void
   );
 }
 
-/** The latest messages. */
+/** The latest notifications, each with its delivery status. */
 function Last() {
   const list = useQuery(notifications);
   const rows = list.data?.notifications ?? [];

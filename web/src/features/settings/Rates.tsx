@@ -18,7 +18,7 @@ import { toasts } from "#/ui/toasts";
 
 const touches = ["settings", "accounts"] as const;
 
-/** The household's own exchange rates. Nothing is fetched: a currency without a rate is not converted. */
+/** The household's own exchange rates. coffer fetches none: without a rate, a currency is not converted. */
 export function Rates() {
   const list = useQuery(rates);
   const [asks, ask] = useState(false);

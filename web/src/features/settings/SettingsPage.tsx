@@ -19,7 +19,7 @@ import { Rates } from "./Rates";
 import { TakeOut } from "./TakeOut";
 import { Webhooks } from "./Webhooks";
 
-/** A part of the settings, for admins alone. */
+/** A page of the settings for admins only. */
 const Part = ({ children }: { children: ReactNode }) => (
   <>
     <PageHeader title={t`Settings`} />
@@ -29,7 +29,7 @@ const Part = ({ children }: { children: ReactNode }) => (
   </>
 );
 
-/** The settings of the household itself. Those who are no admins begin with what they can see. */
+/** The household's settings. Members who are not admins are redirected to the first page that they can see. */
 export function GeneralPage() {
   const can = useCan();
   const go = useNavigate();
@@ -77,7 +77,7 @@ export const ExportPage = () => (
   </Part>
 );
 
-/** The version of the server, for everyone. */
+/** The server's version. Everyone can see this page. */
 export const AboutPage = () => (
   <>
     <PageHeader title={t`Settings`} />

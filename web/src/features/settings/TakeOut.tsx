@@ -19,7 +19,7 @@ const formats = (): readonly (readonly [Format, string])[] => [
   ["beancount", t`Transactions (Beancount)`],
 ];
 
-/** Exports data as one file, by a link that works once. */
+/** Exports data as one file. The link to the file works once. */
 export function TakeOut() {
   const begin = useAction({ act: takeOut, reauth: true, touches: ["jobs"] });
   const [at, follow] = useState<string | null>(null);
@@ -32,9 +32,11 @@ export function TakeOut() {
       <form onSubmit={submit}>
         <Fields>
           <Select label={t`Format`} name="format" options={formats()} />
-          <Button type="submit" icon="download" disabled={begin.isPending}>
-            <Trans>Export</Trans>
-          </Button>
+          <p>
+            <Button type="submit" icon="download" disabled={begin.isPending}>
+              <Trans>Export</Trans>
+            </Button>
+          </p>
           {at && <Follow key={at} id={at} />}
         </Fields>
       </form>
@@ -58,7 +60,10 @@ function Follow({ id }: { id: string }) {
   );
 }
 
-/** The path of the link, because the address by which the server knows itself may be another than ours. */
+/**
+ * The path of the link. Its host is left out, because the server may know itself by another address than the browser
+ * does.
+ */
 function linkOf(j: Job): { path: string; until: string } | null {
   const r = j.result as { url?: string | null; expires_at?: string } | null;
   return r?.url ? { path: new URL(r.url).pathname, until: r.expires_at ?? "" } : null;

@@ -15,7 +15,7 @@ import { limits } from "./notificationWords";
 
 const hours = () => Array.from({ length: 24 }, (_, h) => [String(h), hourName(h)] as const);
 
-/** Which transactions are large enough for a notification, and when to be reminded of the review. */
+/** The amounts from which transactions cause a notification, and when to remind people of the review. */
 export function When() {
   const now = useQuery(household).data;
   const [asks, ask] = useState(false);

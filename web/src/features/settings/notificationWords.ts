@@ -25,17 +25,17 @@ const types: Record<EventType, MessageDescriptor> = {
 
 export const offered = Object.keys(types) as EventType[];
 
-/** Those of lists, where test messages are too. */
+/** The types that lists show. Test messages appear there too. */
 const listed: Record<string, MessageDescriptor> = { ...types, "endpoint.test": msg`Test message` };
 
 export const typeName = (type: string) => (listed[type] ? i18n._(listed[type]) : type);
 
-/** Where an address leads, without what may be secret in it. */
+/** The host of an address, because the rest of the address may be secret. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** The events of an endpoint, and its status. */
+/** The events that a webhook gets, or why it is off. */
 export function endpointHint(e: Endpoint): string {
   if (!e.enabled) {
     if (e.disabled_reason === "gone") return t`Off: the receiver unsubscribed`;
@@ -46,7 +46,7 @@ export function endpointHint(e: Endpoint): string {
   return e.content === "full" ? `${what} · ${t`includes bank names`}` : what;
 }
 
-/** How a notification fared: the worst of its deliveries. */
+/** The status of a notification: the worst of its deliveries. */
 export function deliveryStatus(n: Notification): { mood: Mood; word: string; why: string | null } {
   const all = n.deliveries;
   const why = all.find((d) => d.last_error)?.last_error ?? null;
@@ -58,7 +58,7 @@ export function deliveryStatus(n: Notification): { mood: Mood; word: string; why
 
 type Limit = { iso_currency_code: string; amount: number };
 
-/** The limits with another one for a currency; those of other currencies stay. */
+/** The limits, with another amount for one currency; without an amount, the currency's limit is removed. */
 export function limits(all: readonly Limit[], currency: string, entered: string): Limit[] {
   const others = all.filter((l) => l.iso_currency_code !== currency);
   const amount = typed(entered);

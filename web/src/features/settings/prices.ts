@@ -2,12 +2,12 @@ import type { Schemas } from "#/api/client";
 
 export type Price = Schemas["ModelPrice"];
 
-/** A model's prices in a form: each in US dollars for a million tokens, null if it was left empty. */
+/** A model's prices as typed into the form: US dollars per million tokens, null for an empty field. */
 export type Given = Record<"input" | "output" | "cache_read" | "cache_write", string | null>;
 
 /**
- * The prices of a provider with that of one model replaced. Without both main prices all stay as they are.
- * A price of cached tokens that is left empty is removed: they then cost as much as any others.
+ * A provider's prices with new prices for one model. Without both main prices, nothing changes. An empty price for
+ * cached tokens removes that price. Cached tokens then cost as much as others.
  */
 export function priced(all: Price[], model: string, g: Given): Price[] {
   if (g.input === null || g.output === null) return all;

@@ -3,7 +3,7 @@ import { msg, plural, t } from "@lingui/core/macro";
 import type { BankField, BankProvider } from "#/api/providers";
 import { number } from "#/lib/words";
 
-/** Seconds as people say them. */
+/** A number of seconds as a frequency, in words. */
 export function every(seconds: number): string {
   const unitsOf = (size: number) => (seconds >= size && seconds % size === 0 ? seconds / size : 0);
   const [days, hours, minutes] = [unitsOf(86_400), unitsOf(3600), unitsOf(60)];
@@ -15,24 +15,24 @@ export function every(seconds: number): string {
 
 export const hours = (seconds: number) => Math.round((seconds / 3600) * 100) / 100;
 
-/** The retention of sync logs, in words. */
+/** How long coffer keeps sync logs, in words. */
 export const retention = (days: number | null) =>
   days === null ? t`Forever` : plural(days, { one: "# day", other: "# days" });
 
-/** The time zones that this browser knows, with the one that is set. */
+/** The time zones that the browser knows, and the current one if it is not among them. */
 export function zones(now: string): string[] {
   const known = Intl.supportedValuesOf("timeZone");
   return known.includes(now) ? known : [now, ...known];
 }
 
-/** Whether a provider notifies coffer, so that it must know where. */
+/** Whether a provider sends webhooks, so that coffer's address must be set up there. */
 export const sendsWebhooks = (p: Pick<BankProvider, "capabilities">) => p.capabilities.includes("webhooks");
 
-/** The visible part of a secret. */
+/** The visible part of a secret, or that it is not set. */
 export const masked = (f: { set: boolean; hint?: string; masked?: string; value?: string }) =>
   f.set ? (f.masked ?? f.hint ?? f.value ?? t`set`) : t`Not set`;
 
-/** Fields that we have words for in every language. Others have the server's. */
+/** Fields with names in every language. Other fields have the server's English text. */
 const fields: Record<string, { name: MessageDescriptor; hint?: MessageDescriptor }> = {
   environment: { name: msg`Environment` },
   client_id: { name: msg`Client ID` },
@@ -57,7 +57,7 @@ const environments: Record<string, MessageDescriptor> = {
 };
 export const environment = (key: string) => (environments[key] ? i18n._(environments[key]) : key);
 
-/** How many tokens a test took. */
+/** How many tokens a test used. */
 export function counted({
   input_tokens: a,
   output_tokens: b,
@@ -69,7 +69,7 @@ export function counted({
   return t`${{ input: number(a) }} in, ${{ output: number(b) }} out`;
 }
 
-/** A time in seconds, to the tenth below ten. */
+/** A duration in seconds, with tenths below ten seconds. */
 export function seconds(ms: number): string {
   const s = ms < 10_000 ? Math.max(1, Math.round(ms / 100)) / 10 : Math.round(ms / 1000);
   return plural(s, { one: "# second", other: "# seconds" });

@@ -15,7 +15,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { touches } from "./TargetForm";
 import { type Proposal, proposals } from "./words";
 
-/** Budgets suggested for the largest categories from the last three months; one press adds one. */
+/** Suggested budgets for the largest categories, based on the last three months. One press adds a budget. */
 export function Proposals({ now, have }: { now: string; have: readonly Target[] }) {
   const money = useMoney();
   const { look, name, kind } = useCategories();

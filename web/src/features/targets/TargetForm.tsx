@@ -1,6 +1,9 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { accounts } from "#/api/accounts";
+import { household } from "#/api/settings";
 import { changeTarget, createTarget, deleteTarget, type Target } from "#/api/targets";
 import { type Cents, cents, text } from "#/lib/money";
 import { typed } from "#/lib/typed";
@@ -11,16 +14,19 @@ import { AmountField } from "#/ui/AmountField";
 import { Button } from "#/ui/Button";
 import { Field } from "#/ui/Field";
 import { Check, Fields, Select } from "#/ui/Form";
-import { taken } from "./words";
+import { taken, usualCurrency } from "./words";
 
-/** The nouns that a budget shows in. */
+/** The kinds of cached data that may change with a budget. */
 export const touches = ["targets", "changes"] as const;
 
-/** Adds a budget, or edits or deletes one. */
+/** Adds a budget, or edits or deletes an existing one. */
 export function TargetForm(p: { target?: Target; have: readonly Target[]; month: string; onClose: () => void }) {
   const { target, month, onClose } = p;
   const { choices, kind, name } = useCategories();
-  const [currency, setCurrency] = useState("");
+  const inForce = useQuery(household).data?.default_currency ?? "";
+  const usual = usualCurrency(useQuery(accounts).data ?? [], inForce);
+  const [typedCurrency, setCurrency] = useState<string>();
+  const currency = typedCurrency ?? usual;
   const [fault, setFault] = useState<string>();
   const change = (r: { change: string | null }) => r.change;
   const make = useAction({ act: createTarget, touches, text: t`Budget added`, change, quiet: true });
@@ -81,7 +87,7 @@ export function TargetForm(p: { target?: Target; have: readonly Target[]; month:
           <Field
             label={t`Currency`}
             name="currency"
-            hint={t`Leave blank for the household currency.`}
+            required
             value={currency}
             onChange={(e) => setCurrency(e.target.value)}
             pattern="[A-Za-z]{3}"

@@ -14,7 +14,7 @@ import { bar, planned, standing } from "./words";
 
 type Props = { target: Target; month: string; onEdit?: () => void };
 
-/** Its name, which opens the transactions, what was spent of it, and the button to edit it. */
+/** The first line of a budget: its name, which opens the transactions, the amount spent, and a button to edit it. */
 function Head({ target, month, onEdit }: Props) {
   const money = useMoney();
   const { look, name } = useCategories();
@@ -46,7 +46,7 @@ function Head({ target, month, onEdit }: Props) {
   );
 }
 
-/** A budget: how much of it is spent, and how much would be by now. */
+/** A budget with a bar: how much is spent, and a mark for how much is expected by now. */
 export function TargetLine(p: Props) {
   const { target } = p;
   const money = useMoney();
@@ -70,7 +70,10 @@ export function TargetLine(p: Props) {
   );
 }
 
-/** A budget of fixed costs: which of its payments were made, and when the others are due. No bar: they have their days. */
+/**
+ * A budget of fixed costs: its payments, either paid or with the day they are due. It has no bar, because fixed costs
+ * come on certain days.
+ */
 export function FixedLine(p: Props & { today: string }) {
   const { target, today } = p;
   const money = useMoney();

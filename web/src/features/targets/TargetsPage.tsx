@@ -26,7 +26,7 @@ import { paid } from "./words";
 
 const step = "month";
 
-/** The household’s budgets of a month, and how the month is going. */
+/** The household's budgets of a month, and how they are going. */
 export function TargetsPage() {
   const go = useNavigate({ from: "/budget" });
   const requested = useSearch({ from: "/budget" }).month;

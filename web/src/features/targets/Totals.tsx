@@ -6,7 +6,7 @@ import { Figure, useMoney } from "#/ui/Amount";
 import { Stats } from "#/ui/Stats";
 import { share } from "./words";
 
-/** All budgets of a currency together, beside the income of the month. */
+/** The sum of all budgets in a currency, and the income of the month. */
 export function Totals({ total: x }: { total: TargetTotal }) {
   const money = useMoney();
   const currency = x.iso_currency_code;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Pivot } from "#/api/transactions";
 import { money } from "#/lib/money";
-import { bar, budget, paid, planned, proposals, rounding, share, standing, taken } from "./words";
+import { bar, budget, paid, planned, proposals, rounding, share, standing, taken, usualCurrency } from "./words";
 
 const say = (c: bigint) => money(c, "EUR");
 const target = {
@@ -15,6 +15,15 @@ const target = {
   start_month: "2026-01",
   end_month: null,
 };
+
+it("begins in a currency that accounts have", () => {
+  const in_ = (iso_currency_code: string, hidden = false) => ({ iso_currency_code, hidden });
+  expect(usualCurrency([], "EUR")).toBe("EUR");
+  expect(usualCurrency([in_("GBP"), in_("USD"), in_("GBP")], "EUR")).toBe("GBP");
+  expect(usualCurrency([in_("USD"), in_("GBP")], "EUR")).toBe("GBP");
+  expect(usualCurrency([in_("GBP"), in_("GBP"), in_("EUR")], "EUR")).toBe("EUR");
+  expect(usualCurrency([in_("GBP"), in_("EUR", true)], "EUR")).toBe("GBP");
+});
 
 it("says how a budget is going", () => {
   expect(standing(target, say)).toEqual({ text: "€300.00 left", mood: "" });

@@ -9,7 +9,7 @@ type Measure = Pick<
   "amount" | "spent" | "available" | "carried" | "state" | "start_month" | "end_month" | "due" | "expected"
 >;
 
-/** The budget of a month: its amount, and the rest of earlier months. */
+/** The budget of a month: its amount plus what earlier months left over or overspent. */
 export const budget = (m: Measure): Cents => cents(m.amount) + cents(m.carried ?? 0);
 
 /** How a budget is going, in words. */
@@ -32,7 +32,7 @@ export function standing(m: Measure, say: (c: Cents) => string): { text: string;
   }
 }
 
-/** The amount of a budget, with what earlier months left for this one or took from it. */
+/** The amount of a budget, and what earlier months left over or overspent. */
 export function planned(m: Measure, say: (c: Cents) => string): string {
   const amount = say(cents(m.amount));
   const left = cents(m.carried ?? 0);
@@ -42,8 +42,8 @@ export function planned(m: Measure, say: (c: Cents) => string): string {
 }
 
 /**
- * The bar in percent of its length: what was spent within the budget, where the budget ends if more was spent, and how
- * much would be spent by now.
+ * The parts of the bar, in percent of its length: the amount spent, the end of the budget if more was spent, and the
+ * amount expected by now.
  */
 export function bar(m: Measure): { value: number; end?: number; tick?: number } {
   const has = budget(m);
@@ -56,7 +56,18 @@ export function bar(m: Measure): { value: number; end?: number; tick?: number } 
   return { value: part(spent), tick: part(cents(m.expected ?? 0)) };
 }
 
-/** Whether a category has a budget already: in this currency, or in any if none is given. */
+/** The currency for a new budget: the household's if an account uses it, else the one that most accounts use. */
+export function usualCurrency(
+  accounts: readonly { iso_currency_code: string; hidden: boolean }[],
+  household: string,
+): string {
+  const count = new Map<string, number>();
+  for (const a of accounts) if (!a.hidden) count.set(a.iso_currency_code, (count.get(a.iso_currency_code) ?? 0) + 1);
+  if (count.size === 0 || count.has(household)) return household;
+  return [...count].sort(([x, n], [y, k]) => k - n || (x < y ? -1 : 1))[0]?.[0] ?? household;
+}
+
+/** Whether a category already has a budget in this currency, or in any currency if `currency` is empty. */
 export const taken = (
   have: readonly Pick<Target, "category" | "iso_currency_code">[],
   category: string,
@@ -64,25 +75,25 @@ export const taken = (
 ): boolean =>
   have.some((x) => x.category === category && (currency === "" || x.iso_currency_code === currency.toUpperCase()));
 
-/** How many of the payments were made. */
+/** How many of the fixed payments were made, and how many there are. */
 export function paid(fixed: readonly Pick<Target, "payments">[]): { paid: number; all: number } {
   const all = fixed.flatMap((x) => x.payments ?? []);
   return { paid: all.filter((p) => p.paid).length, all: all.length };
 }
 
-/** A share in whole percent; nothing of nothing is none. */
+/** A share in whole percent; 0 if the whole is not positive. */
 export const share = (part: Cents, whole: Cents): number =>
   whole <= 0n ? 0 : Math.round((100 * length(part)) / length(whole));
 
 export type Proposal = { category: string; currency: string; amount: Cents };
 
-/** A round figure above what a category cost on average: to 5, from 100 on to 10. */
+/** Rounds an average up to a multiple of 5, or of 10 from 100 upward. */
 export function rounding(average: Cents): Cents {
   const step = average >= 10_000n ? 1000n : 500n;
   return ((average + step - 1n) / step) * step;
 }
 
-/** The categories that cost most on average and have no budget yet, each with a round figure. */
+/** The categories with the highest average cost that have no budget yet, each with a rounded amount. */
 export function proposals(
   pivot: Pivot | undefined,
   kind: (slug: string) => string | undefined,

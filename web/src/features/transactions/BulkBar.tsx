@@ -16,18 +16,18 @@ import type { Trial } from "./useTrial";
 
 type Props = {
   count: number;
-  /** What the selected ones add up to. */
+  /** The sums of the selected transactions. */
   sums: SumIn[];
-  /** The days of the selected ones, if they are few. */
+  /** The days of the selected transactions, unless there are too many. */
   days: string[];
-  /** How many match in all, if more can be selected. */
+  /** How many transactions match in total; null if no more can be selected. */
   more: number | null;
   onAll: () => void;
   onAsk: (what: What, at: Element) => void;
   onClear: () => void;
 };
 
-/** The actions for the selected transactions. It stays in reach while the list is scrolled. */
+/** The actions for the selected transactions. The bar stays in view while the list scrolls. */
 export function BulkBar({ count, sums, days, more, onAll, onAsk, onClear }: Props) {
   const words = useSumWords();
   const [from, to] = [days.toSorted()[0], days.toSorted().at(-1)];
@@ -78,7 +78,7 @@ export function BulkBar({ count, sums, days, more, onAll, onAsk, onClear }: Prop
   );
 }
 
-/** Some names, and how many more there are. */
+/** Some names, and the number of further ones. */
 function andMore(names: string[], more: number): string {
   const list = names.join(", ");
   return more > 0 ? plural(more, { one: `${list} and # more`, other: `${list} and # more` }) : list;
@@ -86,7 +86,7 @@ function andMore(names: string[], more: number): string {
 
 type StripProps = { trial: Trial; busy: boolean; onYes: () => void; onSpare: () => void; onNo: () => void };
 
-/** Previews a change of many transactions. */
+/** The preview of a change to many transactions, with buttons to confirm it. */
 export function TrialStrip({ trial, busy, onYes, onSpare, onNo }: StripProps) {
   const { name, look } = useCategories();
   const money = useMoney();

@@ -67,7 +67,7 @@ export function Comments({ id, writes }: { id: string; writes: boolean }) {
   );
 }
 
-/** Everything that happened to a transaction, newest first. */
+/** The history of a transaction, newest first. */
 export function History({ id, short }: { id: string; short: string }) {
   const { data } = useQuery(history(id));
   const { name } = useCategories();

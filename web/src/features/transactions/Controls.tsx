@@ -6,7 +6,7 @@ import { type Choice, FilterButton, PickerButton } from "#/ui/Picker";
 import { isOn, switches, withCategory, withOne } from "./filters";
 import { payeeOf, type useNames } from "./useNames";
 
-// Few lists are narrowed by days or amounts at once, so these are loaded when someone opens one.
+// Few people filter by dates or amounts, so these fields load when someone opens them.
 const Ranges = lazy(() => import("./lazy").then((m) => ({ default: m.Ranges })));
 
 type Props = {
@@ -61,7 +61,7 @@ export function controls({ search, known, set }: Props): { name: string; control
   ];
 }
 
-/** A filter with fields of its own. */
+/** A filter button that opens fields, for dates or an amount. */
 function Opening(p: { kind: "days" | "amount"; name: string } & Pick<Props, "search" | "set">) {
   const [used, use] = useState(false);
   const on = p.kind === "days" ? !!(p.search.from || p.search.to) : p.search.amount !== undefined;

@@ -27,7 +27,7 @@ import { Written } from "./Written";
 
 type Props = { id: string; writes: boolean; onClose: () => void; onStep: (by: 1 | -1) => void };
 
-/** One transaction: its category and the reason, the bank's details, comments and history. */
+/** One transaction: its category and the reason for it, the bank's details, comments and history. */
 export function Details({ id, writes, onClose, onStep }: Props) {
   const { data: tx, error, refetch } = useQuery(transaction(id));
   const { look } = useCategories();

@@ -11,15 +11,15 @@ import { dayFull, dayShort, localDay, moment } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { settle, showError, useEdit } from "#/parts/edit";
 import { type Reason, reasons } from "#/parts/leftOut";
+import { defaultTotalsWord } from "#/parts/pairs";
 import { useAction } from "#/parts/useAction";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Select } from "#/ui/Form";
 import { toasts } from "#/ui/toasts";
 import css from "./Details.module.css";
-import { defaultTotalsWord } from "./pairs";
 
-/** The nouns that a decision about a pair touches. */
+/** The kinds of cached data that a decision about a pair changes. */
 const touches = ["account-links", "overview", "transactions", "changes", "cashflow"];
 
 /** The bank's data about a transaction, in the bank's own words. */
@@ -57,7 +57,7 @@ export function BankFacts({ of: tx }: { of: Transaction }) {
   );
 }
 
-/** The transaction on the other side of a transfer between the household's accounts, or the same one in a duplicate account. */
+/** The other transaction of a pair: the other side of a transfer, or the same transaction in a duplicate account. */
 export function OtherSide({ of: one, id, writes }: { of: Transaction; id: string; writes: boolean }) {
   const { data: tx } = useQuery(transaction(id));
   const links = useQuery({ ...accountLinks, enabled: writes }).data;
@@ -103,7 +103,7 @@ export function OtherSide({ of: one, id, writes }: { of: Transaction; id: string
   );
 }
 
-/** Whether a transaction counts in totals, and if not, why. */
+/** Whether a transaction counts in totals and, if not, the reason. */
 export function InTotals({ of: tx, writes }: { of: Transaction; writes: boolean }) {
   const edit = useEdit();
   if (!writes && !tx.excluded_reason) return null;
@@ -156,7 +156,7 @@ export function RefundOf({ id }: { id: string }) {
   );
 }
 
-/** Deletes a transaction, or restores it. */
+/** The button that deletes a transaction, or restores a deleted one. */
 export function Gone({ of: tx }: { of: Transaction }) {
   const client = useQueryClient();
   const does = async (back: boolean) => {

@@ -17,9 +17,9 @@ import type { useView } from "./useView";
 
 const FilterSheet = lazy(() => import("./lazy").then((m) => ({ default: m.FilterSheet })));
 
-const patience = 180; // milliseconds for more letters
+const patience = 180; // milliseconds to wait for further letters
 
-/** The filters of the list. All of them are in the address, so that it can be kept, sent and gone back to. */
+/** The filters of the list. They are all in the address, so that people can bookmark it, share it and go back to it. */
 export const FilterBar = memo(function FilterBar({
   search,
   count,
@@ -32,7 +32,7 @@ export const FilterBar = memo(function FilterBar({
   count: number;
   views: ReturnType<typeof useView>;
   choosing: boolean;
-  /** On a phone rows have no boxes unless one is choosing. */
+  /** Switches the boxes of the rows on and off, for phones, where rows have no boxes at first. */
   onChoosing: ((on: boolean) => void) | null;
 }) {
   const go = useNavigate({ from: "/transactions" });
@@ -40,7 +40,7 @@ export const FilterBar = memo(function FilterBar({
   const [typed, setTyped] = useState(search.search ?? "");
   const [sheet, setSheet] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // Each filter is a step that Back undoes. Typing a search is none, because each letter would be one.
+  // Each filter adds a step to the browser's history. Typed searches do not, because each letter would be a step.
   const set = (change: TransactionsSearch) => void go({ search: (s) => ({ ...s, ...change }), resetScroll: false });
   useEffect(() => setTyped(search.search ?? ""), [search.search]);
   useEffect(() => {

@@ -17,7 +17,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** All filters one below the other, for a phone. */
+/** All filters in one column, for phones. */
 export function FilterSheet({ rows, chips, count, onRemove, onClear, onClose }: Props) {
   return (
     <Dialog open read onClose={onClose} title={t`Filters`}>

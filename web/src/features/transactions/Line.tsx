@@ -6,11 +6,11 @@ import { cents } from "#/lib/money";
 import type { Look } from "#/lib/tones";
 import { transactions } from "#/lib/words";
 import { authorOf } from "#/parts/author";
+import { pairWord } from "#/parts/pairs";
 import { Amount, useMoney } from "#/ui/Amount";
 import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./List.module.css";
-import { pairWord } from "./pairs";
 import type { Month } from "./timeline";
 
 /** The heading of a month: how many transactions, money in and money out. */
@@ -56,7 +56,9 @@ const Filed = ({ row }: { row: Row }) => (
   />
 );
 
-/** Whether a click opens something on this page, and not in a tab of its own. */
+/**
+ * Whether a click opens something on this page. Clicks with other buttons or modifier keys open a new tab or window.
+ */
 function here(e: Click): boolean {
   if (e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return false;
   e.preventDefault();
@@ -65,7 +67,10 @@ function here(e: Click): boolean {
 
 type LineProps = {
   row: Row;
-  /** The address of this list with a transaction open, but for which. A router's link would cost as much as the row. */
+  /**
+   * The address of this list up to the id of the open transaction. A router's link would be as costly as the rest of
+   * the row.
+   */
   address: string;
   index: number;
   look: Look;
@@ -84,7 +89,7 @@ export const Line = memo(function Line(p: LineProps) {
   const name = payee(row);
   const marked = p.current || p.open;
   const tags = row.tags.filter((tag) => tag !== "needs-review");
-  // The bank's other details besides the name.
+  // The bank's other texts, unless they repeat the name.
   const noise = [row.name === name ? null : row.name, row.detail].filter(Boolean).join(" · ");
   const comments = plural(row.comment_count, { one: "# comment", other: "# comments" });
   return (

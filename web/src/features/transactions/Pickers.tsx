@@ -13,10 +13,10 @@ import { PickerAt } from "#/ui/Picker";
 import { type BulkChange, comment, fileUnder, payTo, slugOf, tagWith } from "./bulkChange";
 
 export type What = "category" | "tag" | "payee" | "comment";
-/** The field to choose, where the picker opens, and the category of the transaction at that time. */
+/** The field to set, the element at which the picker opens, and the categories that the transactions had then. */
 export type Asking = { what: What; at: Element; shown?: ReadonlyMap<string, string | null> };
 
-/** Asks for the category, tag, payee or comment that the current or the selected transactions get. */
+/** The pickers for the category, tag, payee or comment of the current or selected transactions. */
 export const Pickers = memo(function Pickers({
   asking,
   onClose,

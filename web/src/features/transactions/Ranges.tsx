@@ -20,7 +20,7 @@ type Props = {
   set: (change: TransactionsSearch) => void;
 };
 
-/** A filter button with fields below it. It is drawn once somebody pressed the button, and so it is open. */
+/** A filter button with fields below it. It replaces the plain button once that was pressed, so it starts open. */
 export function Ranges({ kind, name, on, search, set }: Props) {
   const [open, setOpen] = useState(true);
   const container = useRef<HTMLSpanElement>(null);

@@ -20,7 +20,7 @@ type Props = {
   onOpen: (id: string) => void;
 };
 
-/** The rows in view. Only blocks have a position of their own; the rows of a block flow below each other. */
+/** The rows in view. Only blocks of rows are positioned; the rows in a block follow each other in the normal flow. */
 export function Rows({ line, view, row, ...p }: Props) {
   const place = (i: number) => {
     const month = monthAt(line, i);

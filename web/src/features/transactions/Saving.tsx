@@ -12,7 +12,7 @@ import type { useView } from "./useView";
 
 const ViewDialog = lazy(() => import("./lazy").then((m) => ({ default: m.ViewDialog })));
 
-/** Keeps what the list shows: its filters as a view, its rows as a file. */
+/** Saves the list: its filters as a view, or its rows as a file. */
 export function Saving({ search, views }: { search: TransactionsSearch; views: ReturnType<typeof useView> }) {
   const { view, changed, left, narrowed } = views;
   const [saving, setSaving] = useState(false);

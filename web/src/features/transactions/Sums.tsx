@@ -1,4 +1,4 @@
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
 import type { Cents } from "#/lib/money";
 import { transactions } from "#/lib/words";
@@ -6,7 +6,7 @@ import { useMoney } from "#/ui/Amount";
 import type { SumIn } from "./added";
 import css from "./Sums.module.css";
 
-/** A sum in words: money out, money in, and both together if there are both. */
+/** The sum in one currency, in words: money out, money in, and the net if there are both. */
 export function useSumWords() {
   const money = useMoney();
   const net = (n: Cents, currency: string) => `${n > 0n ? "+" : ""}${money(n, currency)}`;
@@ -17,12 +17,32 @@ export function useSumWords() {
   ];
 }
 
-/** How many transactions match, and what they add up to, in a line for each currency. */
-export function SumLine({ count, sums, children }: { count: number; sums: SumIn[]; children?: ReactNode }) {
+type Props = {
+  count: number;
+  /**
+   * How many of the transactions are left out of totals. The sums include these only if no other transactions match.
+   */
+  uncounted: number;
+  sums: SumIn[];
+  children?: ReactNode;
+};
+
+/** How many transactions match, and their sums, one line for each currency. */
+export function SumLine({ count, uncounted, sums, children }: Props) {
   const words = useSumWords();
   return (
     <section className={css.line} aria-label={t`Matching transactions`}>
-      <strong className={css.count}>{transactions(count)}</strong>
+      <p>
+        <strong className={css.count}>{transactions(count)}</strong>
+        {uncounted > 0 && (
+          <span title={t`Transfers, duplicates, excluded transactions and hidden accounts`}>
+            {" · "}
+            {uncounted === count
+              ? t`not counted in totals`
+              : plural(uncounted, { one: "# not counted in totals", other: "# not counted in totals" })}
+          </span>
+        )}
+      </p>
       <div className={css.sums}>
         {sums.map((s) => (
           <p key={s.currency} data-sum={s.currency}>

@@ -18,7 +18,7 @@ import { Button } from "#/ui/Button";
 import { Empty, Skeleton } from "#/ui/Card";
 import { Guarded } from "#/ui/Guard";
 import { toasts } from "#/ui/toasts";
-import { sumsOf, sumsOfRows } from "./added";
+import { allSumsOf, sumsOf, sumsOfRows } from "./added";
 import type { BulkChange } from "./bulkChange";
 import { FilterBar } from "./FilterBar";
 import { bare, filtersOf } from "./filters";
@@ -34,9 +34,9 @@ import { useList } from "./useList";
 import { useTrial } from "./useTrial";
 import { useView } from "./useView";
 
-// The list does not need it, so the panel is loaded when somebody opens a transaction.
+// The list does not need the details panel, so it loads when someone opens a transaction.
 const Details = lazy(() => import("./Details").then((m) => ({ default: m.Details })));
-// Likewise the actions for many transactions, when some are selected.
+// The actions for many transactions load when some are selected.
 const BulkBar = lazy(() => import("./lazy").then((m) => ({ default: m.BulkBar })));
 const TrialStrip = lazy(() => import("./lazy").then((m) => ({ default: m.TrialStrip })));
 
@@ -59,7 +59,7 @@ export function TransactionsPage() {
   const [choosing, setChoosing] = useState(false);
   const chosen = useChosen(row);
   const trial = useTrial(chosen.clear);
-  // Components that are drawn again only if they changed get the same functions every time.
+  // These functions keep their identity, so that unchanged components are not rendered again.
   const choose = useEventCallback((i: number, upTo: boolean) => (upTo ? chosen.upTo(i) : chosen.toggle(i)));
   const fileHere = useEventCallback((at: Element, i: number, r: Row) => {
     chosen.clear();
@@ -69,7 +69,7 @@ export function TransactionsPage() {
   });
   const askNothing = useEventCallback(() => setAsking(null));
 
-  // The keys go on from the row that was opened; after a reload its row is loaded later than the address.
+  // Keyboard navigation continues from the open row. After a reload, the address is known before its row has loaded.
   const isOpen = (r: Row | undefined) => open !== undefined && (r?.short_id === open || r?.id === open);
   const found = useRef<string>(undefined);
   useEffect(() => {
@@ -133,7 +133,7 @@ export function TransactionsPage() {
     x: () => may && chosen.toggle(current),
     X: () => may && chosen.upTo(current),
     "Mod a": () => may && chosen.everything(),
-    // While a transaction is open, its panel has these.
+    // While a transaction is open, its panel handles these keys.
     ...((!open || chosen.some) && {
       c: () => ask("category"),
       t: () => ask("tag"),
@@ -186,7 +186,7 @@ export function TransactionsPage() {
           <LookOnly />
         </div>
         {counted && (
-          <SumLine count={line.rows} sums={sums}>
+          <SumLine count={line.rows} uncounted={line.uncounted} sums={sums}>
             <Saving search={search} views={views} />
           </SumLine>
         )}
@@ -236,7 +236,7 @@ export function TransactionsPage() {
             chosen.some && (
               <BulkBar
                 count={chosen.all ? line.rows : chosen.ids.size}
-                sums={chosen.all ? sums : sumsOfRows(chosen.ids.values())}
+                sums={chosen.all ? allSumsOf(line) : sumsOfRows(chosen.ids.values())}
                 days={chosen.all ? [] : [...chosen.ids.values()].map((r) => r.date)}
                 more={chosen.all ? null : line.rows}
                 onAll={chosen.everything}

@@ -14,24 +14,24 @@ import { Check, Note } from "#/ui/Form";
 import { toasts } from "#/ui/toasts";
 
 type Props = {
-  /** The view that the list shows, unless it shows none. */
+  /** The view that the list shows, or undefined. */
   view: View | undefined;
   filters: Filters;
-  /** Filters of the view that the list does not have. */
+  /** Filters of the view that the list of transactions does not support. */
   left: string[];
   onClose: () => void;
 };
 
 const contentOf = ({ name, shared, filters }: View) => ({ name, shared, filters });
 
-/** Saves the filters of the list under a name, or changes the view that it shows. */
+/** Saves the filters of the list as a view, or changes the current view. */
 export function ViewDialog({ view: shown, filters, left, onClose }: Props) {
   const client = useQueryClient();
   const go = useNavigate({ from: "/transactions" });
   const [view, setView] = useState(shown);
   const touches = views.queryKey;
   const unknown = left.join(", ");
-  /** Says what was done. Nothing records views, so the way back is the opposite action. */
+  /** Shows a toast. The journal does not record views, so Undo runs the opposite action. */
   const done = (text: string, at: View | undefined, back: () => Promise<unknown>) => {
     const undo = async () => {
       try {

@@ -20,7 +20,7 @@ const unlock: BulkChange = {
   text: () => t`Unlocked. Rules and agents can categorize it again`,
 };
 
-/** The reason of a value; of a locked one also when it was set, and what that means. */
+/** The reason for a value. For a locked value, also when it was set and what the lock means. */
 function reasonOf(l: Link): string {
   const { reason, at } = l;
   if (!l.held) return reason;
@@ -29,7 +29,7 @@ function reasonOf(l: Link): string {
     : t`${reason}. Locked: rules and agents won’t change it.`;
 }
 
-/** The reasons for a transaction's category: the source of each value, newest first. */
+/** Why a transaction has its category: the values and their sources, newest first. */
 export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean; onLetGo: (d: BulkChange) => void }) {
   const why = useQuery(explanation(of.id));
   const past = useQuery(history(of.id));

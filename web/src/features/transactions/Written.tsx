@@ -12,7 +12,7 @@ import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import css from "./Details.module.css";
 
-/** A transaction that was added manually: it can be edited, and unmatched from the bank's own. */
+/** A manually added transaction. It can be edited, and unmatched from the bank's transaction. */
 export function Written({ of: tx, writes }: { of: Transaction; writes: boolean }) {
   const [open, setOpen] = useState(false);
   const bank = useQuery({ ...transaction(tx.linked_transaction_id ?? ""), enabled: tx.excluded }).data;

@@ -2,10 +2,10 @@ import type { Row } from "#/api/transactions";
 import { abs, type Cents, cents } from "#/lib/money";
 import type { Timeline } from "./timeline";
 
-/** What some transactions add up to in one currency, both ways as positive amounts. */
+/** The sums of some transactions in one currency. Both are positive. */
 export type SumIn = { currency: string; in: Cents; out: Cents };
 
-/** The sums of several parts by currency, the largest first. */
+/** Adds up sums by currency, the largest first. */
 export function added(parts: Iterable<SumIn>): SumIn[] {
   const by = new Map<string, SumIn>();
   for (const p of parts) {
@@ -16,8 +16,11 @@ export function added(parts: Iterable<SumIn>): SumIn[] {
   return [...by.values()].sort((a, b) => (size(b) > size(a) ? 1 : size(b) < size(a) ? -1 : 0));
 }
 
-/** The sums of a whole list. */
+/** The sums of a whole list, added up from its months. */
 export const sumsOf = (line: Timeline) => added(line.months.flatMap((m) => m.sums));
+
+/** The sums of all rows of a list, including rows that totals leave out. */
+export const allSumsOf = (line: Timeline) => added(line.months.flatMap((m) => m.allSums));
 
 /** The sums of some rows. */
 export const sumsOfRows = (rows: Iterable<Pick<Row, "amount" | "iso_currency_code">>) =>

@@ -41,7 +41,7 @@ export function annotationText(a: Annotation, category: (slug: string) => string
   }
 }
 
-/** The effect of a sync on a transaction, by the action. */
+/** The effects that a sync can have on a transaction, by action. */
 const syncs: Record<string, MessageDescriptor> = {
   posted: msg`Posted by the bank`,
   removed_by_provider: msg`Removed by the bank`,

@@ -1,7 +1,7 @@
 import { plural } from "@lingui/core/macro";
 import type { BulkSet } from "#/api/transactions";
 
-/** A change of one transaction or many: the fields, and the words before and after. */
+/** A change to one or many transactions: the fields, and the texts before and after the change. */
 export type BulkChange = { set: BulkSet; ask: (n: number) => string; text: (n: number) => string };
 
 export const fileUnder = (category: string, name: string): BulkChange => ({
@@ -10,7 +10,7 @@ export const fileUnder = (category: string, name: string): BulkChange => ({
   text: (n) => plural(n, { one: `Categorized as ${name}`, other: `Categorized # as ${name}` }),
 });
 
-// The sign of a tag is part of the argument, because in a plural it would be the number.
+// The # of a tag is part of an argument, because in the text of a plural # stands for the number.
 export const tagWith = (slug: string, tag = `#${slug}`): BulkChange => ({
   set: { tags_to_add: [slug] },
   ask: (n) => plural(n, { one: `Tag # transaction ${tag}`, other: `Tag # transactions ${tag}` }),
@@ -36,7 +36,7 @@ export const comment = (words: string): BulkChange => ({
   text: (n) => plural(n, { one: "Comment added", other: "Comment added to #" }),
 });
 
-/** A slug of what was typed for a new tag. */
+/** The slug for the typed name of a new tag. */
 export const slugOf = (typed: string) =>
   typed
     .trim()

@@ -4,7 +4,7 @@ import type { Schemas } from "#/api/client";
 import { authorOf, authorOfChange } from "#/parts/author";
 import type { Author } from "#/ui/AuthorBadge";
 
-/** One step of why a transaction has its category: a value, who set it, and why. */
+/** One step in the history of a transaction's category: a value, who set it, and why. */
 export type Link = {
   id: string;
   value: string | null;
@@ -12,7 +12,7 @@ export type Link = {
   reason: string;
   at: string | null;
   held: boolean;
-  /** Whether it was replaced by another value. */
+  /** Whether another value has replaced it. */
   over: boolean;
 };
 
@@ -32,7 +32,7 @@ function reason(author: Author, rule: string | null, note: string | null, agreed
   return note ? t`${who}: “${note}”` : who;
 }
 
-/** The values of a category, newest first: the one that holds now, then those that it replaced. */
+/** The values of a category, newest first: the current one, then the ones that it replaced. */
 export function chain(now: Field, history: Annotation[], bank: string | null): Link[] {
   const author = authorOf(now.source, now.actor_name) ?? { kind: "bank" };
   const set = history.filter((a) => a.kind === "category").sort((a, b) => (a.created_at < b.created_at ? 1 : -1));

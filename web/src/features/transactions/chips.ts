@@ -5,10 +5,10 @@ import { dayShort } from "#/lib/dates";
 import { isOn, switches, without, withoutOne } from "./filters";
 import { amountName } from "./limits";
 
-/** A filter that is set: what it is about, what it says, and the address without it. */
+/** A chip for an active filter: its kind, its value, and the change to the address that removes it. */
 export type Chip = { key: string; kind: string; label: string; off: TransactionsSearch };
 
-/** How the records of an address are called. */
+/** The names of the records in an address. */
 export type Names = {
   category: (slug: string) => string;
   account: (id: string) => string;
@@ -17,14 +17,17 @@ export type Names = {
   today: string;
 };
 
-/** "1 Nov – 17 Nov", or one end. */
+/** A range of days: "1 Nov – 17 Nov", or only one end. */
 export function daysName({ from, to }: TransactionsSearch, today: string): string {
   if (from && to) return from === to ? dayShort(from, today) : `${dayShort(from, today)} – ${dayShort(to, today)}`;
   if (from) return t`from ${{ day: dayShort(from, today) }}`;
   return to ? t`until ${{ day: dayShort(to, today) }}` : "";
 }
 
-/** The filters of an address, in the order of the row. The words of the search are in its field. */
+/**
+ * The chips for the filters of an address, in the order of the filter bar. The search text has a field, so it needs no
+ * chip.
+ */
 export function chipsOf(s: TransactionsSearch, n: Names): Chip[] {
   const each = (all: string | undefined, of: (one: string) => Omit<Chip, "key">) =>
     (all?.split(",") ?? []).map((one) => ({ key: one, ...of(one) }));

@@ -32,27 +32,27 @@ export function filtersOf(s: TransactionsSearch): Filters {
   };
 }
 
-/** A category beside those that are chosen. It replaces the one that it is a part of, and its own parts. */
+/** The chosen categories with one more. It replaces the category above it and its own subcategories. */
 export const withCategory = (chosen: string[], slug: string, parent: (slug: string) => string | null | undefined) => [
   ...chosen.filter((c) => c !== slug && c !== parent(slug) && parent(c) !== slug),
   slug,
 ];
 
-/** One more of a kind of which an address can have several. */
+/** Adds a value to a filter that can have several values in the address. */
 export const withOne = (all: string | undefined, one: string) =>
   [...(all?.split(",") ?? []).filter((x) => x !== one), one].join(",");
 
-/** One less of them. */
+/** Removes a value from such a filter. */
 export const withoutOne = (all: string | undefined, one: string) =>
   (all?.split(",") ?? []).filter((x) => x !== one).join(",") || undefined;
 
-/** The days of a month that the filters leave. */
+/** The first and last day of a month within the filters' dates. */
 export function daysOf(f: Filters, month: string): [string, string] {
   const [a, b] = [firstDay(month), lastDay(month)];
   return [f.start_date && f.start_date > a ? f.start_date : a, f.end_date && f.end_date < b ? f.end_date : b];
 }
 
-/** The filters that are on or off, with their labels. */
+/** The filters that are either on or off, with their labels. */
 export const switches: readonly { name: MessageDescriptor; is: TransactionsSearch }[] = [
   { name: msg`Uncategorized`, is: { uncategorized: true } },
   { name: msg`Money in`, is: { direction: "in" } },
@@ -79,7 +79,7 @@ type Key = keyof TransactionsSearch;
 export const isOn = (s: TransactionsSearch, is: TransactionsSearch) =>
   (Object.keys(is) as Key[]).every((k) => s[k] === is[k]);
 
-/** The address without what a switch says. */
+/** The change to the address that turns a switch off. */
 export const without = (is: TransactionsSearch): TransactionsSearch =>
   Object.fromEntries(Object.keys(is).map((k) => [k, undefined]));
 
@@ -88,6 +88,6 @@ export function bare({ open: _, view: __, ...narrowing }: TransactionsSearch): T
   return Object.fromEntries(Object.entries(narrowing).filter(([, v]) => v !== undefined));
 }
 
-/** Whether two addresses narrow alike. */
+/** Whether two addresses have the same filters. */
 export const same = (a: TransactionsSearch, b: TransactionsSearch) =>
   Object.keys({ ...a, ...b }).every((k) => a[k as Key] === b[k as Key]);

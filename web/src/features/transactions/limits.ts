@@ -10,7 +10,7 @@ const month = (m: string): Days => ({ from: firstDay(m), to: lastDay(m) });
 const year = (y: string): Days => ({ from: `${y}-01-01`, to: `${y}-12-31` });
 const last = (days: number, today: string): Days => ({ from: dayAt(ordinal(today) - days + 1), to: today });
 
-/** The spans of days that people ask for most, as of a day. */
+/** The most common ranges of days, relative to today. */
 export const presets = (today: string) => [
   { name: msg`This month`, days: month(monthOf(today)) },
   { name: msg`Last month`, days: month(shift(monthOf(today), -1)) },
@@ -21,12 +21,12 @@ export const presets = (today: string) => [
   { name: msg`All time`, days: { from: undefined, to: undefined } },
 ];
 
-/** Both ends of an amount filter; both are the same for one amount. */
+/** Both ends of an amount filter. They are equal if the filter is for one amount. */
 export type Range = { from: Cents | null; to: Cents | null };
 
 const plain = /^\d+(\.\d{1,2})?$/;
 
-/** The ends of what an address says, or null if it says something that the fields cannot show. */
+/** The ends of the amount filter in an address; null if the fields cannot show them. */
 export function rangeOf(amount: string | undefined): Range | null {
   if (!amount) return { from: null, to: null };
   const [a = "", b] = amount.split("..");
@@ -37,7 +37,7 @@ export function rangeOf(amount: string | undefined): Range | null {
 
 const brief = (n: Cents) => text(n).replace(/\.00$/, "");
 
-/** What people typed into the fields, as the address says it; undefined if they say nothing. */
+/** The amount filter for the typed fields; undefined if all are empty. */
 export function amountFrom(fields: { from: string; to: string; exact: string }): string | undefined {
   const [from, to, exact] = [fields.from, fields.to, fields.exact].map((s) => {
     const n = typed(s);
@@ -50,7 +50,7 @@ export function amountFrom(fields: { from: string; to: string; exact: string }):
   return `${low === null ? "" : brief(low)}..${high === null ? "" : brief(high)}`;
 }
 
-/** "50 – 100", "≥ 50", as people read it. */
+/** An amount filter as people read it: "50 – 100" or "≥ 50". */
 export function amountName(amount: string): string {
   const r = rangeOf(amount);
   if (!r || (r.from === null && r.to === null)) return amount;

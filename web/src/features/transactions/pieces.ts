@@ -1,11 +1,11 @@
-/** Some whole days of a month, which are loaded and forgotten together. Its rows begin at a row of the month. */
+/** Some whole days of a month whose rows are loaded together. `at` is the number of the month's rows before them. */
 export type Piece = { start: string; end: string; at: number; rows: number };
 
-/** A month with no more rows than this is one piece. */
+/** A month with at most this many rows is not divided. */
 export const undividedRows = 200;
-const enough = 120; // rows, after which a piece ends with its day
+const enough = 120; // rows; a piece with this many ends with its current day
 
-/** The pieces of a month, by its days with their counts, newest first. */
+/** Divides a month into pieces, from its days and their counts, newest first. */
 export function piecesOf(days: readonly { period: string; count: number }[]): Piece[] {
   const out: Piece[] = [];
   let at = 0;

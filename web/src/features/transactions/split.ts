@@ -1,16 +1,16 @@
 import type { Cents } from "#/lib/money";
 import { typed } from "#/lib/typed";
 
-/** A part as it is being written. */
+/** A part while a person edits it. */
 export type Draft = { key: number; id?: string; amount: string; category: string; previous: string };
 
-/** The nouns that a split shows in. */
+/** The kinds of cached data that a split changes. */
 export const touches = ["transactions", "review", "overview", "accounts", "targets", "changes"] as const;
 
-/** The most parts of a transaction. */
+/** The most parts that a transaction can have. */
 export const maxParts = 20;
 
-/** The amount that the parts leave of a transaction; null while one of them is not an amount. */
+/** The amount of a transaction that its parts leave over; null if one of the parts is not a valid amount. */
 export function rest(total: Cents, amounts: readonly string[]): Cents | null {
   let left = total;
   for (const a of amounts) {

@@ -7,6 +7,7 @@ const total = (iso_currency_code: string, count: number) => ({
   money_out: 2.2,
   net: -1.1,
   count,
+  counted: { money_in: 1.1, money_out: 2.2, net: -1.1, count },
 });
 const t = timeline([
   { period: "2026-10", count: 2, totals: [total("EUR", 2)] },
@@ -39,7 +40,7 @@ it("steps over headings and stays at the ends", () => {
 });
 
 it("has no month when there is nothing", () => {
-  expect(timeline([])).toEqual({ months: [], size: 0, rows: 0 });
+  expect(timeline([])).toEqual({ months: [], size: 0, rows: 0, uncounted: 0 });
   expect(monthAt(timeline([]), 0)).toBeUndefined();
 });
 

@@ -1,41 +1,65 @@
 import type { Period } from "#/api/transactions";
-import { type Cents, cents } from "#/lib/money";
+import { cents } from "#/lib/money";
+import type { SumIn } from "./added";
 
 /** A month of the list: how many rows it has, where they begin, and its sums by currency. */
 export type Month = {
   month: string;
-  /** How many months stand before it. */
+  /** How many months come before it. */
   nth: number;
   rows: number;
   start: number;
-  sums: { currency: string; in: Cents; out: Cents }[];
+  /** The sums of the rows that totals count. If totals count no row of the whole list, the sums of all rows. */
+  sums: SumIn[];
+  /** The sums of all rows. */
+  allSums: SumIn[];
 };
 
-/** The whole list: every row has a place before it is loaded. A month's first place is its heading. */
-export type Timeline = { months: Month[]; size: number; rows: number };
+/**
+ * The whole list as numbered places. Every row has a place before it is loaded; the first place of a month is its
+ * heading.
+ */
+export type Timeline = {
+  months: Month[];
+  size: number;
+  rows: number;
+  /** How many rows totals leave out: transfers, duplicates, excluded transactions and those of hidden accounts. */
+  uncounted: number;
+};
+
+type Totals = Pick<Period["totals"][number], "iso_currency_code" | "money_in" | "money_out">;
+
+const sumsIn = (totals: Totals[]): SumIn[] =>
+  totals
+    .map((t) => ({ currency: t.iso_currency_code, in: cents(t.money_in), out: cents(t.money_out) }))
+    .sort((a, b) => (b.in + b.out > a.in + a.out ? 1 : -1));
 
 export function timeline(periods: Period[]): Timeline {
   let start = 0;
+  const totals = periods.flatMap((p) => p.totals);
+  const counted = totals.reduce((n, t) => n + t.counted.count, 0);
   const months = periods
     .toSorted((a, b) => (a.period < b.period ? 1 : -1))
     .map((p, nth) => {
-      const sums = p.totals
-        .map((t) => ({ currency: t.iso_currency_code, in: cents(t.money_in), out: cents(t.money_out) }))
-        .sort((a, b) => (b.in + b.out > a.in + a.out ? 1 : -1));
-      const month = { month: p.period, nth, rows: p.count, start, sums };
+      const allSums = sumsIn(p.totals);
+      const sums = counted
+        ? sumsIn(p.totals.filter((t) => t.counted.count > 0).map((t) => ({ ...t, ...t.counted })))
+        : allSums;
+      const month = { month: p.period, nth, rows: p.count, start, sums, allSums };
       start += p.count + 1;
       return month;
     });
-  return { months, size: start, rows: start - months.length };
+  const uncounted = totals.reduce((n, t) => n + t.count, 0) - counted;
+  return { months, size: start, rows: start - months.length, uncounted };
 }
 
-/** Which row of the whole list stands at a place, counted from the newest; -1 for a heading. */
+/** The number of the row at a place, counted from the newest row; -1 for a heading. */
 export function rowAt(t: Timeline, index: number): number {
   const m = monthAt(t, index);
   return m && index > m.start ? index - 1 - m.nth : -1;
 }
 
-/** The month in which a place is: the last one that begins at or before it. */
+/** The month that contains a place. */
 export function monthAt(t: Timeline, index: number): Month | undefined {
   let [lo, hi] = [0, t.months.length - 1];
   while (lo < hi) {
@@ -49,17 +73,17 @@ export function monthAt(t: Timeline, index: number): Month | undefined {
 /** Whether a place is a heading. */
 export const isHead = (t: Timeline, index: number) => monthAt(t, index)?.start === index;
 
-/** The next place with a row, or the same one at either end. */
+/** The next place with a row; at either end of the list, the same place. */
 export function step(t: Timeline, from: number, by: 1 | -1): number {
   let i = from + by;
   if (isHead(t, i)) i += by;
   return i < 1 || i >= t.size ? from : i;
 }
 
-/** How high a heading and a row are, in pixels. */
+/** The heights of a heading and a row, in pixels. */
 export type Heights = { head: number; row: number };
 
-/** How far below the list's top a place begins. */
+/** The distance of a place from the list's top, in pixels. */
 export function topOf(t: Timeline, index: number, h: Heights): number {
   const m = monthAt(t, index);
   const heads = m ? m.nth + (index > m.start ? 1 : 0) : 0;

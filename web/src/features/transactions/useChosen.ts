@@ -2,8 +2,8 @@ import { useState } from "react";
 import type { Row } from "#/api/transactions";
 
 /**
- * Which transactions of the list are selected: some by their ids, or all that match its filters. The rows are kept,
- * because they can be out of sight when they are added up.
+ * The selected transactions: some by their ids, or all that match the filters. Their rows are kept, because the sums
+ * also need rows that are out of sight.
  */
 export type Chosen = { ids: ReadonlyMap<string, Row>; all: boolean };
 
@@ -27,7 +27,7 @@ export function useChosen(row: (index: number) => Row | undefined) {
         return { ids: left, all: false };
       });
     },
-    /** Chooses all rows between the last one that was chosen and this one. */
+    /** Selects all rows between the last selected one and this one. */
     upTo(index: number) {
       const [a, b] = [from ?? index, index].sort((x, y) => x - y) as [number, number];
       const more: [string, Row][] = [];

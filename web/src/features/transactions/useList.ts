@@ -6,13 +6,13 @@ import { type Piece, piecesOf, undividedRows } from "./pieces";
 import { type Month, monthAt, rowAt, timeline } from "./timeline";
 import { useSettled, useWindow } from "./useWindow";
 
-const ahead = 40; // rows that are loaded before they come into view
+const ahead = 40; // rows to load before they come into view
 
-/** The list of transactions: places for all rows, and the rows in view. */
+/** The list of transactions: places for all rows, and the data of the rows in view. */
 export function useList(filters: Filters, canvas: RefObject<HTMLElement | null>) {
   const counts = useQuery({ ...months(filters), placeholderData: keepPreviousData });
-  useQuery(head(filters)); // beside the months, so that the list stands after one round trip
-  // While other filters are counted, the list is the one before.
+  useQuery(head(filters)); // requested together with the months, so that the list appears after one round trip
+  // Until the months for new filters have loaded, the list shows the previous ones.
   const before = useRef(filters);
   if (!counts.isPlaceholderData) before.current = filters;
   const shown = before.current;
@@ -22,7 +22,7 @@ export function useList(filters: Filters, canvas: RefObject<HTMLElement | null>)
   const [first, last] = useSettled(view.drawn.join(), 90).split(",").map(Number) as [number, number];
   const [from, to] = [Math.max(first - ahead, 0), Math.min(last + ahead, line.size - 1)];
   const known = newest?.length ?? 0;
-  // The newest rows are already loaded. Older rows are loaded by months, and large months by days.
+  // The newest rows are already loaded. Older rows load by month, or by days if a month is large.
   const near = useMemo(() => {
     const [a, b] = [monthAt(line, from)?.nth ?? 0, monthAt(line, to)?.nth ?? -1];
     return rowAt(line, last - 1) < known ? [] : line.months.slice(a, b + 1);

@@ -8,7 +8,7 @@ import { localDay } from "#/lib/dates";
 import { useCategories } from "#/parts/categories";
 import type { Choice } from "#/ui/Picker";
 
-/** The choices of each filter, and the names of the chosen ones. Long lists are loaded when someone opens them. */
+/** The choices for each filter, and the names of the chosen values. Long lists load when someone opens them. */
 export function useNames(search: TransactionsSearch) {
   const all = useQuery(accounts).data ?? [];
   const { choices, name, parent } = useCategories();
@@ -39,11 +39,11 @@ export function useNames(search: TransactionsSearch) {
   };
 }
 
-/** The payee of an address: its key, or else its counterparty's id. */
+/** The payee in an address: its key, or else the id of its counterparty. */
 export const payeeIn = ({ payee, counterparty }: TransactionsSearch) =>
   payee ?? (counterparty === "none" ? undefined : counterparty);
 
-/** Payees to choose from, each once whatever its currencies. */
+/** Payees to choose from. A payee with several currencies is listed once. */
 export function payeeChoices(all: readonly Payee[]): Choice[] {
   const out = new Map<string, { label: string; count: number }>();
   for (const { payee, payee_name: label, counterparty, count } of all) {
@@ -53,7 +53,10 @@ export function payeeChoices(all: readonly Payee[]): Choice[] {
   return [...out].map(([value, { label, count }]) => ({ value, label, hint: String(count) }));
 }
 
-/** A payee that was picked, as an address. One without a record is known by its key, and only where there is none. */
+/**
+ * The search for a picked payee. A payee without a counterparty is found by its key, among transactions without a
+ * counterparty.
+ */
 export function payeeOf(value: string): TransactionsSearch {
   const [kind, id] = value.split(":");
   return kind === "id"

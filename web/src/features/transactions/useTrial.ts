@@ -4,20 +4,20 @@ import { type BulkBody, type BulkResult, bulk, type Filters, someOf } from "#/ap
 import { showError, useBulk } from "#/parts/edit";
 import type { BulkChange } from "./bulkChange";
 
-/** A change of many transactions with its preview, which waits for a confirmation. */
+/** The preview of a change to many transactions. It waits for confirmation. */
 export type Trial = {
   change: BulkChange;
   of: BulkBody;
   would: BulkResult;
   again: boolean;
-  /** Transactions whose category a person set, and that would change. */
+  /** The transactions whose category a person set and the change would replace. */
   byHand: { count: number; names: string[] };
 };
 
 const few = 3;
 const nobody = { count: 0, names: [] };
 
-/** The transactions of a change whose category a person set. */
+/** Finds the transactions of a change whose category a person set. */
 function categorizedByHand(of: BulkBody, change: BulkChange) {
   if (change.set.category === undefined || of.filter?.held === false) return nobody;
   const ids = of.transaction_ids;
@@ -25,7 +25,10 @@ function categorizedByHand(of: BulkBody, change: BulkChange) {
   return someOf({ ...(of.filter as Filters), ...(ids && { ids }), category_source: "user" }, few);
 }
 
-/** Previews a change of many transactions, and applies it if the same number still matches. */
+/**
+ * Previews a change to many transactions. On confirmation, it is applied only if the same number of transactions still
+ * matches.
+ */
 export function useTrial(onDone: () => void) {
   const [trial, setTrial] = useState<Trial | null>(null);
   const write = useBulk();
@@ -42,7 +45,7 @@ export function useTrial(onDone: () => void) {
     busy: write.isPending,
     start,
     stop: () => setTrial(null),
-    /** Leaves out what a person has set. */
+    /** Repeats the preview without transactions whose category a person set. */
     async spare() {
       if (!trial) return;
       const { filter, transaction_ids: ids, set } = trial.of;

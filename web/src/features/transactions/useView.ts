@@ -5,7 +5,7 @@ import type { TransactionsSearch } from "#/lib/address";
 import { addressOf } from "#/parts/views";
 import { bare, same } from "./filters";
 
-/** The saved views, and the one that the list shows or began as. */
+/** The saved views, and the one that the list shows or started from. */
 export function useView(search: TransactionsSearch) {
   const all = useQuery(views).data ?? [];
   const now = bare(search);
@@ -19,7 +19,7 @@ export function useView(search: TransactionsSearch) {
   const changed = at !== undefined && !same(at.search, now);
   return {
     view,
-    /** Filters that the view has and the list does not know. */
+    /** Filters of the view that the list does not support. */
     left: at?.left ?? [],
     changed,
     narrowed: Object.keys(now).length > 0,

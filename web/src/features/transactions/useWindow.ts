@@ -4,7 +4,7 @@ import { type Heights, placeAt, type Timeline, topOf } from "./timeline";
 
 const narrow = matchMedia("(max-width: 47.99rem)");
 
-/** Whether the window is a phone's; rows are higher there. */
+/** Whether the window is as narrow as a phone's. Rows are higher there. */
 const usePhone = () =>
   useSyncExternalStore(
     (f) => {
@@ -17,12 +17,12 @@ const usePhone = () =>
 const desk: Heights = { head: 44, row: 40 };
 const phone: Heights = { head: 64, row: 60 };
 
-/** Places are drawn in blocks of so many, so that a frame in ten draws something new, and the others only move. */
+/** How many places a block has. Rows are drawn in blocks, so most frames of a scroll only move what is drawn. */
 export const block = 8;
-const beyond = 4; // places that are drawn above and below the view
-const bar = { top: 64, bottom: 80 }; // parts that cover the list at the edges of the window
+const beyond = 4; // places to draw above and below the view
+const bar = { top: 64, bottom: 80 }; // heights of the bars that cover the top and bottom of the window
 
-/** Which places of the list are drawn. Heights are known, so that a million places cost no more than ten. */
+/** The places of the list to draw. All heights are known, so a list of a million places is as fast as one of ten. */
 export function useWindow(line: Timeline, canvas: RefObject<HTMLElement | null>) {
   const heights = usePhone() ? phone : desk;
   const above = useRef(0);
@@ -39,7 +39,7 @@ export function useWindow(line: Timeline, canvas: RefObject<HTMLElement | null>)
       const next = now();
       draw((was) => (was[0] === next[0] && was[1] === next[1] ? was : next));
     };
-    // Rows must stand before the frame is painted in which they are seen.
+    // flushSync draws the rows before the browser paints the frame that shows them.
     const scrolled = () => flushSync(look);
     const resized = () => {
       if (canvas.current) above.current = canvas.current.getBoundingClientRect().top + scrollY;
@@ -56,7 +56,7 @@ export function useWindow(line: Timeline, canvas: RefObject<HTMLElement | null>)
   return {
     drawn: [Math.min(drawn[0], line.size), Math.min(drawn[1], line.size)] as const,
     top: (index: number) => topOf(line, index, heights),
-    /** Brings a place into view, if it is not. */
+    /** Scrolls a place into view. */
     bring(index: number) {
       const from = above.current + topOf(line, index, heights);
       const to = above.current + topOf(line, index + 1, heights);
@@ -67,8 +67,8 @@ export function useWindow(line: Timeline, canvas: RefObject<HTMLElement | null>)
 }
 
 /**
- * A value after it has stopped changing: a person who flings past years must not load them. After a pause it counts at
- * once.
+ * A copy of a value. A change after a pause is copied at once; during quick changes, the copy waits until they stop. So
+ * scrolling quickly past years does not load them.
  */
 export function useSettled<T>(value: T, ms: number) {
   const [settled, settle] = useState(value);

@@ -1,23 +1,27 @@
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
-import type { UpcomingDay, UpcomingItem } from "#/api/upcoming";
+import type { Upcoming, UpcomingDay, UpcomingItem } from "#/api/upcoming";
 import { dayFull } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { firstWeekday, weekdays } from "#/lib/week";
 import { Amount } from "#/ui/Amount";
-import { ahead, remark, weeks } from "./days";
+import { accountOf, ahead, remark, weeks } from "./days";
 import css from "./UpcomingPage.module.css";
 
-/** So many transactions of one day fit into a calendar; the others are counted. */
+/** The most transactions of a day that fit into the calendar. The rest is only counted. */
 const limit = 6;
 
 const Sum = ({ item }: { item: UpcomingItem }) => (
   <Amount value={cents(item.amount)} currency={item.iso_currency_code} quiet={!item.certain || item.transfer} />
 );
 
+const Account = ({ name }: { name: string | undefined }) => name && <bdi className="cut dim">{name}</bdi>;
+
+type Props = { month: string; today: string; days: readonly UpcomingDay[]; all: Upcoming };
+
 /** A month as a table of weeks, for wide screens. */
-export function Calendar({ month, today, days }: { month: string; today: string; days: readonly UpcomingDay[] }) {
+export function Calendar({ month, today, days, all }: Props) {
   const of = new Map(days.map((d) => [d.date, d.items]));
   const heads = weekdays(firstWeekday);
   return (
@@ -55,6 +59,7 @@ export function Calendar({ month, today, days }: { month: string; today: string;
                             <Link to="/recurring/$id" params={{ id: item.recurring_id }}>
                               <bdi>{item.name}</bdi>
                             </Link>
+                            <Account name={accountOf(item, all)} />
                             <span className={item.due_date ? css.late : undefined}>
                               {item.certain || item.due_date ? (
                                 <Sum item={item} />

@@ -1,14 +1,14 @@
 import { t } from "@lingui/core/macro";
 import { Link } from "@tanstack/react-router";
-import type { UpcomingDay } from "#/api/upcoming";
+import type { Upcoming, UpcomingDay } from "#/api/upcoming";
 import { dayInMonth } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { Amount } from "#/ui/Amount";
 import { Item, Lines } from "#/ui/Lines";
-import { remark } from "./days";
+import { accountOf, remark } from "./days";
 
-/** The same days below each other, for narrow screens. */
-export function DayList({ today, days }: { today: string; days: readonly UpcomingDay[] }) {
+/** The days as a list, for narrow screens. */
+export function DayList({ today, days, all }: { today: string; days: readonly UpcomingDay[]; all: Upcoming }) {
   return (
     <div className="phone">
       <Lines label={t`By day`}>
@@ -22,7 +22,9 @@ export function DayList({ today, days }: { today: string; days: readonly Upcomin
                   {name}
                 </Link>
               )}
-              hint={[d.date === today ? t`Today` : dayInMonth(d.date), remark(item, today)].filter(Boolean).join(" · ")}
+              hint={[d.date === today ? t`Today` : dayInMonth(d.date), remark(item, today), accountOf(item, all)]
+                .filter(Boolean)
+                .join(" · ")}
               end={<Amount value={cents(item.amount)} currency={item.iso_currency_code} />}
             />
           )),

@@ -23,7 +23,7 @@ import css from "./UpcomingPage.module.css";
 
 const step = "month";
 
-/** A calendar of upcoming recurring payments, and the projected balances of accounts. */
+/** A calendar of expected recurring payments, and the projected balances of accounts. */
 export function UpcomingPage() {
   const go = useNavigate({ from: "/recurring/calendar" });
   const today = useQuery(overview).data?.today ?? localDay(new Date());
@@ -78,8 +78,8 @@ export function UpcomingPage() {
         )}
         {data && data.days.length > 0 && (
           <Card title={monthName(month)} aside={<Sums days={days} />} flush>
-            <Calendar month={month} today={today} days={days} />
-            <DayList today={today} days={days} />
+            <Calendar month={month} today={today} days={days} all={data} />
+            <DayList today={today} days={days} all={data} />
             {days.length === 0 && (
               <p className={`phone dim ${css.none}`}>
                 <Trans>Nothing due in {{ month: monthName(month) }}.</Trans>

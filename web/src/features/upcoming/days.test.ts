@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { UpcomingAccount, UpcomingItem } from "#/api/upcoming";
-import { ahead, daysOf, daysUntil, doubt, lowest, remark, sums, sumWords, weeks } from "./days";
+import type { Upcoming, UpcomingAccount, UpcomingItem } from "#/api/upcoming";
+import { accountOf, ahead, daysOf, daysUntil, doubt, lowest, remark, sums, sumWords, weeks } from "./days";
 
 const item = (amount: number, iso_currency_code = "EUR", more: Partial<UpcomingItem> = {}): UpcomingItem => ({
   recurring_id: "r",
@@ -112,4 +112,22 @@ test("weeks that are over are not shown", () => {
   const shown = weeks("2026-11").filter((week) => ahead(week, "2026-11-18"));
   expect(shown[0]?.[0]).toBe("2026-11-16");
   expect(weeks("2026-12").filter((week) => ahead(week, "2026-11-18"))).toEqual(weeks("2026-12"));
+});
+
+test("payments of one name from several accounts say from which", () => {
+  const items = [
+    item(10),
+    item(10, "EUR", { recurring_id: "s", account_id: "b" }),
+    item(9, "EUR", { name: "Gym", recurring_id: "g" }),
+    item(5, "EUR", { name: "Phone", recurring_id: "p" }),
+    item(7, "EUR", { name: "Phone", recurring_id: "q" }),
+  ];
+  const all = {
+    days: items.map((i, n) => ({ date: `2026-11-0${n + 1}`, items: [i] })),
+    accounts: [
+      { account_id: "a", name: "Giro" },
+      { account_id: "b", name: "Card" },
+    ],
+  } as Upcoming;
+  expect(items.map((i) => accountOf(i, all))).toEqual(["Giro", "Card", undefined, undefined, undefined]);
 });

@@ -1,30 +1,30 @@
 import { t } from "@lingui/core/macro";
-import type { UpcomingAccount, UpcomingDay, UpcomingItem } from "#/api/upcoming";
+import type { Upcoming, UpcomingAccount, UpcomingDay, UpcomingItem } from "#/api/upcoming";
 import { dayAt, dayShort, firstDay, lastDay, monthOf, ordinal } from "#/lib/dates";
 import { abs, add, type Cents, cents, type Purse } from "#/lib/money";
 import { firstWeekday } from "#/lib/week";
 
-/** How many months from this one on can be looked at: no more than a year ahead is known. */
+/** How many months after this one can be shown. Expected payments are known for at most a year. */
 export const monthsAhead = 11;
 
-/** How many days it takes from today to the end of a month, today included. */
+/** The number of days from today to the end of a month, including today. */
 export const daysUntil = (month: string, today: string) => ordinal(lastDay(month)) - ordinal(today) + 1;
 
-/** The weeks of a month, which begin as the reader's do; null is a day of another month. */
+/** The weeks of a month, starting on the reader's first day of the week. null is a day of another month. */
 export function weeks(month: string, first = firstWeekday): (string | null)[][] {
   const [from, to] = [ordinal(firstDay(month)), ordinal(lastDay(month))];
   const out: (string | null)[][] = [];
-  // Day 0 was a Thursday.
+  // day 0 of `ordinal`, 1 January 1970, was a Thursday
   for (let start = from - ((from + 11 - first) % 7); start <= to; start += 7)
     out.push(Array.from({ length: 7 }, (_, i) => (start + i < from || start + i > to ? null : dayAt(start + i))));
   return out;
 }
 
-/** Whether a week is not over: the calendar shows what is to come, and weeks gone by would stand there empty. */
+/** Whether a week has a day from today on. The calendar shows only expected payments, so past weeks would be empty. */
 export const ahead = (week: readonly (string | null)[], today: string) =>
   week.some((day) => day !== null && day >= today);
 
-/** The days of a month on which something is expected. */
+/** The days of a month with expected payments. */
 export const daysOf = (days: readonly UpcomingDay[], month: string) => days.filter((d) => monthOf(d.date) === month);
 
 /** Money out and money in by currency, without transfers. */
@@ -39,17 +39,28 @@ export function sums(days: readonly UpcomingDay[]): { out: Purse; in: Purse } {
   return { out, in: into };
 }
 
-/** Those sums in words, without a side on which nothing is due. */
+/** The sums in words. A side without payments is left out. */
 export const sumWords = (all: ReturnType<typeof sums>, money: (n: bigint, currency: string) => string): string => {
   const text = (purse: Purse) => [...purse].flatMap(([of, n]) => (n === 0n ? [] : [money(n, of)])).join(" + ");
   const [out, into] = [text(all.out), text(all.in)];
   return [out && t`${{ amount: out }} out`, into && t`${{ amount: into }} in`].filter(Boolean).join(" · ");
 };
 
-/** Describes what is uncertain about a payment; undefined if everything is certain. */
+/** Why a payment is uncertain, in words; undefined if it is certain. */
 export function doubt(item: UpcomingItem, today: string): string | undefined {
   if (item.due_date) return t`was due ${{ day: dayShort(item.due_date, today) }}`;
   return item.certain ? undefined : t`estimated`;
+}
+
+/**
+ * The account of a payment, if a payment from another account has the same name. Without it, the two would look the
+ * same.
+ */
+export function accountOf(item: UpcomingItem, all: Pick<Upcoming, "days" | "accounts">): string | undefined {
+  const twin = (x: UpcomingItem) =>
+    x.name === item.name && x.recurring_id !== item.recurring_id && x.account_id !== item.account_id;
+  if (!all.days.some((d) => d.items.some(twin))) return undefined;
+  return all.accounts.find((a) => a.account_id === item.account_id)?.name;
 }
 
 /** A remark about a payment in addition to its name and amount. */
@@ -57,7 +68,7 @@ export function remark(item: UpcomingItem, today: string): string {
   return [doubt(item, today), item.transfer && t`transfer`].filter(Boolean).join(" · ");
 }
 
-/** How low the balance of an account will be, or why that is unknown. */
+/** How low the balance of an account will get, or why that is unknown. */
 export function lowest(a: UpcomingAccount, debt: boolean, today: string, say: (n: Cents) => string): string {
   if (a.balance_today === null) return t`No balance`;
   if (!a.lowest) return t`Not projected`;

@@ -13,7 +13,7 @@ import { providers } from "./words";
 
 type Provider = Exclude<ReturnType<typeof providers>[number][0], "">;
 
-/** Starts an accuracy test of a workflow against past decisions of people, and leads to its run. */
+/** Starts an accuracy test, which compares a workflow with past decisions of people. It then opens the test's run. */
 export function EvalForm({ workflow: w, onClose }: { workflow: Workflow; onClose: () => void }) {
   const go = useNavigate();
   const [provider, setProvider] = useState<string>("");

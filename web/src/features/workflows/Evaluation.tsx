@@ -15,7 +15,7 @@ import { decidersOf, harmOf, labelsOf, moods, previousOf, shareOf, tableOf, wron
 import css from "./Workflows.module.css";
 import { seconds } from "./words";
 
-/** How accurate a workflow was compared with people, next to methods without a model. */
+/** The result of an accuracy test: how often the workflow agreed with people, compared with methods without a model. */
 export function Evaluation({ result: r }: { result: Result }) {
   const { name } = useCategories();
   const s = r.score;

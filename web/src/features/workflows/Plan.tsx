@@ -21,7 +21,7 @@ import { Note } from "#/ui/Form";
 import { Fold, Lines, Table } from "#/ui/Lines";
 import { toasts } from "#/ui/toasts";
 import { PlanLine } from "./PlanLine";
-import { appliedOf } from "./planned";
+import { appliedOf, approvedBy, isApproval } from "./planned";
 
 const touches = ["workflows", "transactions", "review", "overview", "rules", "changes", "categories", "tags"];
 
@@ -99,6 +99,7 @@ export function Plan({ run: r }: { run: Run }) {
             item={i}
             onToggle={open ? () => toggle(i.seq) : undefined}
             out={out.has(i.seq)}
+            approves={state === "waiting" && isApproval(i) ? approvedBy(i, items, out) : undefined}
             skipped={done?.skipped.find((s) => s.seq === i.seq)?.reason}
           />
         ))}

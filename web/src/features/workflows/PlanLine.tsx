@@ -1,4 +1,5 @@
 import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { AppliedPlan, PlanItem } from "#/api/plans";
 import { cents } from "#/lib/money";
@@ -9,18 +10,20 @@ import { Badge, Chip } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Fold, Item } from "#/ui/Lines";
 import { pretty } from "./lines";
-import { aboutOf } from "./planned";
+import { aboutOf, isApproval } from "./planned";
 import css from "./Workflows.module.css";
 
 type Props = {
   item: PlanItem;
   out: boolean;
+  /** The category that this item would approve, null if there is none. Undefined if the plan is already decided. */
+  approves?: string | null;
   skipped?: AppliedPlan["skipped"][number]["reason"];
   onToggle?: () => void;
 };
 
-/** One field of a plan, before → after, with a box to leave it out. */
-export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
+/** One field of a plan, before → after, with a box to exclude it. */
+export function PlanLine({ item: i, out, approves, skipped, onToggle }: Props) {
   const of = i.transaction;
   const name = of ? of.payee_name : aboutOf(i);
   const more = i.record ?? i.arguments;
@@ -46,7 +49,7 @@ export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
       }
       hint={
         <>
-          {!more && <Becomes item={i} />}
+          {!more && <Becomes item={i} approves={approves} />}
           {i.note && <bdi>{i.note}</bdi>}
         </>
       }
@@ -66,7 +69,7 @@ export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
   );
 }
 
-function Becomes({ item: i }: { item: PlanItem }) {
+function Becomes({ item: i, approves }: Pick<Props, "item" | "approves">) {
   const { look, name } = useCategories();
   const filed = i.field === "category";
   const chip = (v: string | null, old: boolean) => {
@@ -74,6 +77,18 @@ function Becomes({ item: i }: { item: PlanItem }) {
     if (v !== null && i.field.startsWith("comment")) return <bdi className={css.comment}>{v}</bdi>;
     return v === null ? <span className="faint">{t`empty`}</span> : <Chip name={v} old={old} />;
   };
+  if (isApproval(i))
+    return (
+      <span className={css.become}>
+        {approves === undefined ? (
+          t`Approves the current category`
+        ) : (
+          <Trans>
+            Approves <Chip name={approves && name(approves)} tone={look(approves).tone} />
+          </Trans>
+        )}
+      </span>
+    );
   return (
     <span className={css.become}>
       {fieldOf(i.field)}

@@ -10,7 +10,7 @@ import { useAction } from "#/parts/useAction";
 import { Skeleton } from "#/ui/Card";
 import { Note } from "#/ui/Form";
 
-/** Asks whether a run is to be undone, with what would go back and what would stay. */
+/** Asks whether to undo a run, after showing what would be undone and what would not. */
 export function Revert({ run: r, onClose }: { run: Run; onClose: () => void }) {
   const trial = useQuery({
     queryKey: ["workflows", "revert", r.id],

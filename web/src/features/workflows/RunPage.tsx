@@ -26,7 +26,7 @@ import { Revert } from "./Revert";
 import { Transcript } from "./Transcript";
 import { limitOf, moodOf, statusOf, tokens, took } from "./words";
 
-/** A run, while it goes on and afterwards: its cost, its transcript, its changes and how to undo them. */
+/** A run, while it goes on and afterwards: its cost, its transcript, its changes, and how to undo them. */
 export function RunPage() {
   const { id } = useParams({ from: "/runs/$id" });
   const { data, error, refetch } = useQuery(run(id));

@@ -18,14 +18,16 @@ import css from "./Workflows.module.css";
 
 const few = 200;
 
-/** The transcript of a run, line by line. All of it is plain text, because strangers wrote parts of it. */
+/**
+ * The transcript of a run, line by line. Everything is shown as plain text, because banks and payees wrote parts of it.
+ */
 export function Transcript({ run: r }: { run: Run }) {
   const going = live(r);
   const { data, error, refetch } = useQuery(transcript(r.id, going));
   const hidden = amounts.use() === "hidden";
   const { name } = useCategories();
   const [all, showAll] = useState(false);
-  // Its last lines may have come between the last look and its end.
+  // The last lines may have been written after the last request, so they are requested when the run has ended.
   useEffect(() => {
     if (!going) void refetch();
   }, [going, refetch]);
@@ -87,7 +89,7 @@ function Line({ entry: s }: { entry: Entry }) {
   );
 }
 
-/** The result for each row of a batch; each leads to its transaction. */
+/** The results of a batch's rows. Each result links to its transaction. */
 const Rows = ({ rows }: { rows: Decided[] }) => (
   <Lines label={t`Result for each row`}>
     {rows.map((r) => (

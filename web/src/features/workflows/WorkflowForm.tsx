@@ -17,7 +17,7 @@ const triggers = () =>
     ["after_sync", t`After each sync`],
   ] as const;
 
-/** The changes that the form makes to the workflow; unchanged fields are left alone. */
+/** The fields of the workflow that the form changed. */
 export function patchOf(w: Workflow, f: Filled): WorkflowPatch {
   const provider = (f.maybe("provider") as Workflow["provider"]) ?? null;
   const trigger = f.text("trigger") as Workflow["trigger"];
@@ -35,13 +35,13 @@ export function patchOf(w: Workflow, f: Filled): WorkflowPatch {
   const before = w as unknown as Record<string, unknown>;
   const same = (a: unknown, b: unknown) => (a ?? null) === (b ?? null);
   const out = Object.fromEntries(Object.entries(next).filter(([k, v]) => !same(v, before[k])));
-  // A provider and its model only mean something together, and so do a trigger and its schedule.
+  // A provider and its model are always sent together, and so are a trigger and its schedule.
   if ("provider" in out || "model" in out) Object.assign(out, { provider: next.provider, model: next.model });
   if ("trigger" in out || "schedule" in out) Object.assign(out, { trigger: next.trigger, schedule: next.schedule });
   return out;
 }
 
-/** The fields of a workflow that people change. */
+/** The fields of a workflow that people can change. */
 export function WorkflowForm({ workflow: w, onClose }: { workflow: Workflow; onClose: () => void }) {
   const [trigger, setTrigger] = useState<string>(w.trigger);
   const [provider, setProvider] = useState<string>(w.provider ?? "");

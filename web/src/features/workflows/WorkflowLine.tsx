@@ -12,7 +12,7 @@ import { Badge } from "#/ui/Chip";
 import { Item } from "#/ui/Lines";
 import { moodOf, nextOf, planOf, recordOf, statusOf } from "./words";
 
-/** Lets a workflow start by itself, or not. */
+/** Turns a workflow on or off. While it is on, it starts by itself. */
 export function useTurn(w: Workflow) {
   return useAction({
     act: (on: boolean) => turnWorkflow(w.slug, on),

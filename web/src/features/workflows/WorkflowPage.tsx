@@ -27,7 +27,7 @@ import { useTurn } from "./WorkflowLine";
 import css from "./Workflows.module.css";
 import { draftOf, nextOf, recordOf, startsOf, tokens } from "./words";
 
-/** A workflow: its instructions, its limits, its track record and its runs. */
+/** A workflow: its instructions, limits, track record and runs. */
 export function WorkflowPage() {
   const { id } = useParams({ from: "/workflows/$id" });
   const { data, error, refetch } = useQuery(workflow(id));
@@ -66,7 +66,7 @@ export function WorkflowPage() {
   );
 }
 
-/** Starts a run, or leads to the one that is under way. */
+/** Starts a run, or opens the one that is under way. */
 function Start({ workflow: w }: { workflow: Workflow }) {
   const can = useCan();
   const go = useNavigate();
@@ -193,7 +193,7 @@ function Whole({ workflow: w }: { workflow: Workflow }) {
   );
 }
 
-/** The texts that stand before the prompt, which workflows share. */
+/** The texts before the prompt. Several workflows share them. */
 function Blocks({ slugs }: { slugs: string[] }) {
   const all = useQuery(promptBlocks).data ?? [];
   return slugs.map((slug) => {

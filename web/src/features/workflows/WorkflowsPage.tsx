@@ -16,10 +16,10 @@ import { Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
 import { WorkflowLine } from "./WorkflowLine";
 
-/** Those with a plan that waits come first, then those that are on. */
+/** The order of workflows: those with a plan that waits come first, then those that are turned on. */
 const rank = (w: Workflow) => (w.last_run?.plan_state === "waiting" ? 0 : w.enabled ? 1 : 2);
 
-/** The household's own agents: their purpose, their next start, their cost, and how often they were right. */
+/** The household's workflows: their purpose, next run, cost, and track record. */
 export function WorkflowsPage() {
   const can = useCan();
   const { data, error, refetch } = useQuery(workflows);
@@ -56,7 +56,7 @@ export function WorkflowsPage() {
   );
 }
 
-/** Nothing runs before a model is set, so that this is the first thing to do. */
+/** Without a model, no workflow can run, so choosing one is the first thing to do. */
 const NoModel = ({ admin }: { admin: boolean }) => (
   <Card warn>
     <Empty
@@ -78,7 +78,7 @@ const NoModel = ({ admin }: { admin: boolean }) => (
   </Card>
 );
 
-/** What models cost this month, and the limit. */
+/** This month's cost of models, and its limit. */
 function Month() {
   const a = useQuery(overview).data?.agents;
   return (

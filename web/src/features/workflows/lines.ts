@@ -11,28 +11,28 @@ import { limitOf, seconds, statusOf, tokens } from "./words";
 export type Entry = {
   seq: number;
   at: string;
-  /** Who: the model, coffer or the household. */
+  /** Who the line is from: the model, coffer, or the prompt. */
   who: "model" | "coffer" | "asked";
   title: string;
   /** The message as plain text. */
   text?: string;
   badge?: [words: string, mood: Mood];
-  /** The details, for people who want to see them. */
+  /** Details, which the reader can unfold. */
   more?: string;
-  /** The results of the rows of a batch. */
+  /** The results of a batch's rows. */
   rows?: Decided[];
 };
 
 const str = (v: unknown) => (typeof v === "string" ? v : "");
 const num = (v: unknown) => (typeof v === "number" ? v : 0);
 
-/** The name of a tool in words. */
+/** The name of a tool with spaces. */
 export const toolOf = (tool: unknown) => str(tool).replaceAll("_", " ") || t`a tool`;
 
-/** A text in which tools and fields are written as words. */
+/** Writes the names of tools and fields in a text with spaces. */
 const inWords = (text: string) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => name.replaceAll("_", " "));
 
-/** JSON with its lines indented, or the text as it is. */
+/** JSON with indented lines; any other text as it is. */
 export function pretty(v: unknown): string {
   let value = v;
   if (typeof v === "string") {
@@ -77,7 +77,7 @@ function usage(l: TranscriptLine, hidden: boolean): string {
   return t`Response ${{ turn: num(l.turn) }}: ${{ details: details.join(", ") }}`;
 }
 
-/** How a run ended: its result, or why it failed. */
+/** The result of a run, or the reason why it failed. */
 function endOf(l: TranscriptLine): string {
   const sentences = [
     str(l.message) && sentence(str(l.message)),
@@ -91,15 +91,15 @@ function endOf(l: TranscriptLine): string {
 }
 
 export type Options = {
-  /** Amounts are not shown. */
+  /** Whether amounts are hidden. */
   hidden?: boolean;
-  /** The name of a category. */
+  /** Returns the name of a category. */
   category?: (slug: string) => string;
-  /** The payees of the batch that the line is about. */
+  /** The names of the rows of the current batch. */
   names?: Names;
 };
 
-/** A transcript in words. The result of a row has the payee that the model was asked about. */
+/** A transcript in words. The names of rows come from the latest prompt with a batch. */
 export function entriesOf(lines: readonly TranscriptLine[], how: Options): Entry[] {
   let names: Names = new Map();
   return lines.map((l) => {
@@ -108,7 +108,7 @@ export function entriesOf(lines: readonly TranscriptLine[], how: Options): Entry
   });
 }
 
-/** A line in words. A kind that is not known stands as it is. */
+/** A line of a transcript in words. Lines of an unknown kind are shown as JSON. */
 export function entryOf(
   l: TranscriptLine,
   { hidden = false, category = String, names = new Map() }: Options = {},

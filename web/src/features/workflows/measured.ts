@@ -14,7 +14,7 @@ const names: Record<Evaluation["baselines"][number]["name"], MessageDescriptor> 
 
 export const moods = { too_few: "warn", better: "good", level: "info", worse: "warn" } as const;
 
-/** The workflow first, then what is reached without a model. */
+/** The score of the workflow, followed by the scores of methods without a model. */
 const all = (r: Evaluation): [string, Score][] => [
   [t`This workflow`, r.score],
   ...r.baselines.map((b): [string, Score] => [names[b.name] ? i18n._(names[b.name]) : b.name, b]),
@@ -23,11 +23,11 @@ const all = (r: Evaluation): [string, Score][] => [
 export const decidersOf = (r: Evaluation): Decider[] =>
   all(r).map(([name, s], i) => ({ name, own: i === 0, right: s.accuracy, decided: s.coverage }));
 
-/** "66.7% (47.8–81.4)": with the range that chance allows. */
+/** A share with the range that chance allows: "66.7% (47.8–81.4)". */
 export const shareOf = (s: Score["accuracy"]) =>
   s ? `${percent(s.percent)} (${number(s.low)}–${number(s.high)})` : "–";
 
-/** The same figures as a table, with those that the chart does not show. */
+/** The figures of the chart as a table, with further figures. */
 export const tableOf = (r: Evaluation) => ({
   heads: [t`Method`, t`Confident`, t`Correct`, t`Incorrect`, t`Made worse`],
   rows: all(r).map(([name, s]) => [
@@ -39,7 +39,7 @@ export const tableOf = (r: Evaluation) => ({
   ]),
 });
 
-/** The decisions that it was compared with, and how many were excluded. */
+/** The decisions of people that were compared, and how many transactions were excluded. */
 export function labelsOf(r: Evaluation): string {
   const { confirmed, unanswerable } = r.labels;
   const tested = transactions(r.n);
@@ -66,7 +66,7 @@ export const wrongOf = (n: number) =>
 export const harmOf = (n: number) =>
   plural({ count: n }, { one: "# of 100 was correct before", other: "# of 100 were correct before" });
 
-/** How it compares with the last test. */
+/** How the result compares with that of the last test. */
 export function previousOf(p: NonNullable<Evaluation["previous"]>): string {
   const tested = transactions(p.n);
   const { model } = p;

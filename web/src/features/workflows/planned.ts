@@ -8,7 +8,7 @@ const text = (v: unknown) => (typeof v === "string" && v ? v : null);
 
 type Kind = Exclude<PlanItem["subject"], "call">;
 
-/** The subject of a change: by itself, if it is created, and if it is changed. */
+/** The names of subjects: in general, when created, and when changed. */
 const kinds: Record<Kind, [MessageDescriptor, MessageDescriptor, MessageDescriptor]> = {
   transaction: [msg`Transaction`, msg`New transaction`, msg`Changed transaction`],
   rule: [msg`Rule`, msg`New rule`, msg`Changed rule`],
@@ -22,7 +22,7 @@ const kinds: Record<Kind, [MessageDescriptor, MessageDescriptor, MessageDescript
   pattern: [msg`Recurring payment`, msg`New recurring payment`, msg`Changed recurring payment`],
 };
 
-/** The subject of an item of a plan, if it is not a transaction. */
+/** The subject of a plan's item that is not about a transaction. */
 export function aboutOf(i: PlanItem): string {
   if (i.subject === "call") {
     const tool = toolOf(i.tool);
@@ -38,6 +38,15 @@ export function aboutOf(i: PlanItem): string {
   if (i.field !== "record") return i18n._(alone);
   const kind = i18n._(i.before === null ? made : changed);
   return name ? t`${kind}: ${name}` : kind;
+}
+
+/** Whether an item closes the review of its transaction. */
+export const isApproval = (i: PlanItem) => i.field.startsWith("tag") && i.before === "needs-review" && i.after === null;
+
+/** The category that an item approves: the proposed one, or the current one if the proposal is excluded. */
+export function approvedBy(i: PlanItem, all: readonly PlanItem[], out: ReadonlySet<number>): string | null {
+  const move = all.find((x) => x.field === "category" && x.transaction_id === i.transaction_id);
+  return move && out.has(move.seq) ? move.before : i.category;
 }
 
 /** The result of applying a plan. */

@@ -6,13 +6,13 @@ import type { Mood } from "#/ui/Chip";
 /** The result of one row of a batch. */
 export type Decided = {
   row: number;
-  /** A transaction of the row, to open it. */
+  /** A transaction of the row, to link to. */
   id?: string;
-  /** The payee as the bank wrote it: a stranger's text. */
+  /** The payee as the bank wrote it: a text that strangers can influence. */
   name: string;
   /** The decision in words. */
   what: string;
-  /** Why, in the model's words. */
+  /** The reason, in the model's words. */
   why?: string;
 };
 
@@ -27,12 +27,12 @@ type Placement = {
   held?: string[];
 };
 
-/** The names of a batch's rows, by their numbers. */
+/** The names of a batch's rows, by row number. */
 export type Names = ReadonlyMap<number, string>;
 
 const list = <T>(v: unknown): T[] => (Array.isArray(v) ? (v as T[]) : []);
 
-/** The transactions and rows that a run is to decide, and how many it skips. */
+/** How many transactions and rows a run must decide, and how many it skips. */
 export function workOf(l: TranscriptLine): { title: string; text?: string } {
   const rows = list<string[]>(l.rows);
   const all = rows.reduce((sum, ids) => sum + list(ids).length, 0);
@@ -54,11 +54,11 @@ function toDecide(all: number, rows: number): string {
   return t`${plural(all, { one: "# transaction to decide", other: "# transactions to decide" })}, in ${plural(rows, { one: "# row", other: "# rows" })}`;
 }
 
-/** A row as it is called: its payee, and how many transactions it stands for. */
+/** The name of a row: its payee, and how many transactions it stands for. */
 const calledRow = (name: string, times: number | undefined) =>
   times ? plural(times, { one: `${name}, # transaction`, other: `${name}, # transactions` }) : name;
 
-/** The payees of the rows of a batch, from the prompt, which has one row a line. */
+/** Reads the names of a batch's rows from the prompt, which has one row of JSON on each line. */
 export function namesOf(l: TranscriptLine): Names {
   const names = new Map<number, string>();
   for (const line of String(l.text ?? "").split("\n")) {
@@ -67,13 +67,13 @@ export function namesOf(l: TranscriptLine): Names {
       const row = JSON.parse(line) as { row?: number; name?: string; times?: number };
       if (row.row && row.name) names.set(row.row, calledRow(row.name, row.times));
     } catch {
-      // A line that can't be read only lacks its name.
+      // An unreadable row only lacks its name.
     }
   }
   return names;
 }
 
-/** Each outcome: of one row, and of several in a title. */
+/** The words for each outcome: for one row, and for a number of rows in a title. */
 const outcomes: Record<string, [one: MessageDescriptor, many: (n: number) => string]> = {
   filed: [msg`Categorized`, (n) => plural(n, { one: "# categorized", other: "# categorized" })],
   planned: [msg`Needs approval`, (n) => plural(n, { one: "# needs approval", other: "# need approval" })],
@@ -87,7 +87,7 @@ const outcomes: Record<string, [one: MessageDescriptor, many: (n: number) => str
   rejected: [msg`Not allowed`, (n) => plural(n, { one: "# not allowed", other: "# not allowed" })],
 };
 
-/** A field that a person has set, in words. */
+/** The name of a locked field, in words. */
 function fieldName(field: string): string {
   if (field.startsWith("tag:")) return t`tag ${{ tag: field.slice(4) }}`;
   if (field === "category") return t`category`;

@@ -9,14 +9,14 @@ export const turns = (n: number) => plural(n, { one: "# turn", other: "# turns" 
 export const seconds = (n: number) => plural(n, { one: "# second", other: "# seconds" });
 const minutes = (n: number) => plural(n, { one: "# minute", other: "# minutes" });
 
-/** "8,120 tokens in, 1 token out". */
+/** Counts of tokens: "8,120 tokens in, 1 token out". */
 export const tokens = (input: number, output: number) =>
   t`${plural(input, { one: "# token in", other: "# tokens in" })}, ${plural(output, { one: "# token out", other: "# tokens out" })}`;
 
-/** The key under which an unsaved form of a workflow is kept. */
+/** The name of the draft of a workflow's form. */
 export const draftOf = (slug: string) => ["workflow", slug].join(" ");
 
-/** The providers of models, with what it means to choose none. */
+/** The providers of models. `none` is the label of the choice without a provider. */
 export const providers = (none: string) =>
   [
     ["", none],
@@ -45,7 +45,7 @@ export function nextOf(
   return w.trigger === "after_sync" ? t`Runs after new transactions sync` : t`On, not scheduled`;
 }
 
-/** How many of the changes that people reviewed they kept. */
+/** How many of a workflow's reviewed changes people kept. */
 export function recordOf(r: WorkflowRecord): string {
   const judged = r.kept + r.corrected + r.reverted + r.dropped;
   const { open } = r;
@@ -82,7 +82,7 @@ const states: Record<LastRun["plan_state"], MessageDescriptor | null> = {
 
 export const planOf = (s: LastRun["plan_state"]) => (states[s] ? i18n._(states[s]) : null);
 
-/** Why a run ended before the model did, or began to propose changes only. */
+/** Why a limit ended a run, or why the run only proposed changes from then on. */
 export function limitOf(limit: Run["limit"], of: Run["limits"]): string | null {
   const { max_turns, max_minutes, max_writes } = of;
   switch (limit) {
@@ -116,7 +116,7 @@ export function limitOf(limit: Run["limit"], of: Run["limits"]): string | null {
   }
 }
 
-/** How long a run took, or takes. */
+/** How long a run took, or has taken so far. */
 export function took(from: string | null, to: string | null, now = Date.now()): string {
   if (!from) return t`Not started`;
   const s = Math.max(0, Math.round(((to ? Date.parse(to) : now) - Date.parse(from)) / 1000));

@@ -18,14 +18,14 @@ type Props = {
   lines: readonly Line[];
   year: number;
   days: TransactionsSearch;
-  /** Whether there is a year before. */
+  /** Whether there are figures of the year before. */
   compared: boolean;
   say: (c: Cents) => string;
   brief: (c: Cents) => string;
   direction: "in" | "out";
 };
 
-/** Categories with what is below them. Every figure opens its transactions; on paper nothing is folded. */
+/** Categories with their subcategories. Every figure opens its transactions. On paper, all subcategories are shown. */
 export function Categories(p: Props) {
   const { look, name } = useCategories();
   const [open, setOpen] = useState<readonly string[]>([]);

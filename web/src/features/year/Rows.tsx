@@ -16,7 +16,7 @@ type Days = { from: string; to: string };
 
 const few = 20;
 
-/** What people left out of totals in a year, and why. */
+/** The transactions that people excluded from totals in a year, and the reasons. */
 export function LeftOut({ days, today }: { days: Days; today: string }) {
   const { data } = useQuery(newest({ excluded_reason: "any", start_date: days.from, end_date: days.to }, few));
   if (!data || data.transactions.length === 0) return null;
@@ -48,7 +48,7 @@ export function LeftOut({ days, today }: { days: Days; today: string }) {
   );
 }
 
-/** The transactions of a tag. On paper each tag begins a page. */
+/** The transactions of a tag. On paper, each tag starts a new page. */
 export function Tagged(p: { tag: string; currency: string; days: Days; today: string; total: string }) {
   const query = useQuery(rows({ tags: [p.tag] }, p.days.from, p.days.to));
   const list = query.data?.filter((r) => r.iso_currency_code === p.currency) ?? [];

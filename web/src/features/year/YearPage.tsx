@@ -30,7 +30,7 @@ import css from "./Year.module.css";
 
 const span = "year";
 
-/** A calendar year by category and tag, compared with the year before, for the screen and for paper. */
+/** A calendar year by category and tag, compared with the year before. It can be printed. */
 export function YearPage() {
   const search = useSearch({ from: "/cash-flow/year" });
   const go = useNavigate({ from: "/cash-flow/year" });

@@ -3,9 +3,9 @@ import { shift } from "#/lib/days";
 import { type Cents, cents, text } from "#/lib/money";
 import { percent } from "#/lib/words";
 
-/** A category with what is below it, in one currency. */
+/** A category with its subcategories, in one currency. */
 export type Line = {
-  /** Null for what has no category. */
+  /** Null for uncategorized transactions. */
   slug: string | null;
   now: Cents;
   before: Cents;
@@ -16,7 +16,7 @@ export type Line = {
 const larger = (a: { now: Cents; before: Cents }, b: { now: Cents; before: Cents }) =>
   b.now === a.now ? Number(b.before - a.before) : b.now > a.now ? 1 : -1;
 
-/** Categories under their primaries, the largest first. */
+/** Subcategories under their categories, both with the largest first. */
 export function linesOf(all: readonly YearCategory[], currency: string): Line[] {
   const lines = new Map<string | null, Line>();
   for (const c of all) {
@@ -31,21 +31,21 @@ export function linesOf(all: readonly YearCategory[], currency: string): Line[] 
     if (c.category) line.parts.push({ slug: c.category, ...part });
   }
   for (const l of lines.values()) {
-    // Alone and by the same name, it would say the same twice.
+    // A single subcategory with the slug of its category would only repeat it.
     if (l.parts.length === 1 && l.parts[0]?.slug === l.slug) l.parts = [];
     l.parts.sort(larger);
   }
   return [...lines.values()].sort(larger);
 }
 
-/** How much more it is, in percent; undefined where there is nothing to compare with. */
+/** The increase in percent; undefined if there is nothing to compare with. */
 export const growth = (now: Cents, before: Cents): number | undefined =>
   before > 0n && now >= 0n ? Number(((now - before) * 1000n) / before) / 10 : undefined;
 
-/** A change in percent with its sign, a minus as in amounts: "+4%", "−2%". */
+/** A change in percent with its sign: "+4%", "−2%". The minus is the same as in amounts. */
 export const difference = (n: number) => `${n > 0 ? "+" : n < 0 ? "−" : ""}${percent(Math.abs(n))}`;
 
-// A spreadsheet would run such a text as a formula.
+// Puts an apostrophe before a text that a spreadsheet would run as a formula.
 const cell = (v: string) => {
   const safe = /^[=+\-@\t\r]/.test(v) && !/^-?\d+(\.\d+)?$/.test(v) ? `'${v}` : v;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -53,7 +53,7 @@ const cell = (v: string) => {
 
 const decimal = (n: number) => text(cents(n));
 
-/** The year as a table for spreadsheets, with all its currencies. The columns have the names of the API. */
+/** The year as a CSV table for spreadsheets, in all currencies. The columns have the names of the API's fields. */
 export function csvOf(y: Year): string {
   const months = Array.from({ length: 12 }, (_, i) => shift(`${y.year}-01`, i));
   const rows = [["kind", "name", "primary_category", "iso_currency_code", ...months, "total", "previous", "count"]];

@@ -1,4 +1,4 @@
-package app
+package dialog
 
 import (
 	"context"
@@ -34,16 +34,16 @@ func TestLinkingSaysWhatItWaitsFor(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			l := &linking{out: &out, caller: answering{
+			l := &linking{out: &out, Asker: Asker{Caller: answering{
 				"connection.session": {`{"token":"abc","url":"` + page + `"}`},
 				"connection.outcome": {
 					`{"state":"pending"}`,
 					`{"state":"pending","error":{"code":"SEEMS_LINKED","message":"it seems to be connected already"}}`,
 					`{"state":"failed","error":{"code":"SESSION_LEFT","message":"the bank was not connected"}}`,
 				},
-			}}
+			}}}
 			for _, name := range []string{"connection.session", "connection.outcome"} {
-				l.ops = append(l.ops, &op.Op{Spec: op.Spec{Name: name}})
+				l.Ops = append(l.Ops, &op.Op{Spec: op.Spec{Name: name}})
 			}
 			err := l.run(t.Context(), "connection.session", c.args)
 			said := out.String()

@@ -1,4 +1,4 @@
-package app
+package family
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 )
 
 // statement imports the file of a bank without an interface: the savings of the child.
-func (d *furnisher) statement(ctx context.Context) {
-	if d.err != nil {
+func (f *furnisher) statement(ctx context.Context) {
+	if f.err != nil {
 		return
 	}
-	d.as(anna)
-	bank := d.do(ctx, "connection.create", map[string]any{
+	f.as(anna)
+	bank := f.do(ctx, "connection.create", map[string]any{
 		"provider": "csv", "institution_name": "Sparkasse Mönchhain",
 	})
-	h := household.New(demoFamily(d.today, d.today))
+	h := household.New(Options(f.today, f.today))
 	var file strings.Builder
 	file.WriteString("Date,Description,Amount,Balance\n")
 	var rows []household.Transaction
@@ -34,121 +34,121 @@ func (d *furnisher) statement(ctx context.Context) {
 		}
 	}
 	if len(rows) == 0 {
-		d.err = fmt.Errorf("demo: the statement is empty")
+		f.err = fmt.Errorf("demo: the statement is empty")
 		return
 	}
 	left := h.Accounts[rows[0].AccountIndex].Current.Cents()
 	for _, row := range slices.Backward(rows) {
 		balance, err := money.FromCents(left)
-		if d.err = err; err != nil {
+		if f.err = err; err != nil {
 			return
 		}
 		fmt.Fprintf(&file, "%s,%s,%s,%s\n", row.Date.Format(time.DateOnly), row.Name.Plain(),
 			row.Amount.Neg(), balance)
 		left += row.Amount.Cents()
 	}
-	d.do(ctx, "csv.import", map[string]any{
+	f.do(ctx, "csv.import", map[string]any{
 		"id": bank["id"], "csv": file.String(), "file_name": "kims-savings.csv", "default_currency": "EUR",
 		"account": map[string]any{"name": "Kim's savings"},
 	})
-	d.rest(ctx)
-	d.do(ctx, "balance.set", map[string]any{
-		"id": d.account(ctx, "Kim's savings"), "day": rows[len(rows)-1].Date.Format(time.DateOnly),
+	f.rest(ctx)
+	f.do(ctx, "balance.set", map[string]any{
+		"id": f.account(ctx, "Kim's savings"), "day": rows[len(rows)-1].Date.Format(time.DateOnly),
 		"current": h.Accounts[rows[0].AccountIndex].Current,
 	})
 }
 
-// wealth adds the house, and the history of what no payment shows: its value, and the debt of its
-// mortgage.
-func (d *furnisher) wealth(ctx context.Context) {
-	d.as(daniel)
-	house := d.do(ctx, "account.create", map[string]any{
-		"name": "Our home", "kind": "property", "balance": 398000, "balance_date": d.monthsAgo(24),
+// wealth adds the house, with the history of its value and of its mortgage's debt: no payment shows
+// them.
+func (f *furnisher) wealth(ctx context.Context) {
+	f.as(daniel)
+	house := f.do(ctx, "account.create", map[string]any{
+		"name": "Our home", "kind": "property", "balance": 398000, "balance_date": f.monthsAgo(24),
 	})
 	for months := 19; months > 0; months -= 6 {
-		d.do(ctx, "balance.set", map[string]any{
-			"id": house["id"], "day": d.monthsAgo(months), "current": 398000 + (24-months)*600,
+		f.do(ctx, "balance.set", map[string]any{
+			"id": house["id"], "day": f.monthsAgo(months), "current": 398000 + (24-months)*600,
 		})
 	}
-	d.do(ctx, "account.update", map[string]any{
-		"id": d.account(ctx, "Index fund"), "balance_method": "transactions",
+	f.do(ctx, "account.update", map[string]any{
+		"id": f.account(ctx, "Index fund"), "balance_method": "transactions",
 	})
-	loan := d.account(ctx, "Mortgage")
-	d.do(ctx, "account.update", map[string]any{"id": loan, "balance_method": "valuations"})
+	loan := f.account(ctx, "Mortgage")
+	f.do(ctx, "account.update", map[string]any{"id": loan, "balance_method": "valuations"})
 	for months := 22; months > 0; months -= 3 {
-		d.do(ctx, "balance.set", map[string]any{"id": loan, "day": d.monthsAgo(months), "current": 176840 + months*745})
+		f.do(ctx, "balance.set", map[string]any{"id": loan, "day": f.monthsAgo(months), "current": 176840 + months*745})
 	}
-	d.do(ctx, "balance.set", map[string]any{"id": loan, "day": d.monthsAgo(24), "current": 176840 + 24*745})
+	f.do(ctx, "balance.set", map[string]any{"id": loan, "day": f.monthsAgo(24), "current": 176840 + 24*745})
 }
 
 // monthsAgo is today's day of an earlier month, or the last one of that month.
-func (d *furnisher) monthsAgo(months int) string {
-	first := time.Date(d.today.Year(), d.today.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+func (f *furnisher) monthsAgo(months int) string {
+	first := time.Date(f.today.Year(), f.today.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(d.today.Day(), last)-1).Format(time.DateOnly)
+	return first.AddDate(0, 0, min(f.today.Day(), last)-1).Format(time.DateOnly)
 }
 
 // budgets sets the demo's monthly budgets. The tickets of this month break the first.
-func (d *furnisher) budgets(ctx context.Context) {
-	d.as(anna)
+func (f *furnisher) budgets(ctx context.Context) {
+	f.as(anna)
 	for _, b := range []struct {
 		category string
 		amount   int
 	}{{"entertainment", 120}, {"transport", 500}, {"shopping", 700}, {"food_and_drink", 1700}, {"utilities", 400}} {
-		d.do(ctx, "target.create", map[string]any{"category": b.category, "amount": b.amount})
+		f.do(ctx, "target.create", map[string]any{"category": b.category, "amount": b.amount})
 	}
 }
 
 // look is what Daniel did on the weekend: he approved the older half of the queue.
-func (d *furnisher) look(ctx context.Context) {
-	d.as(daniel)
-	d.approve(ctx, map[string]any{"end_date": d.ago(demoReview - 3)})
+func (f *furnisher) look(ctx context.Context) {
+	f.as(daniel)
+	f.approve(ctx, map[string]any{"end_date": f.ago(Review - 3)})
 }
 
 // approve approves what a filter finds in the queue.
-func (d *furnisher) approve(ctx context.Context, filter map[string]any) {
+func (f *furnisher) approve(ctx context.Context, filter map[string]any) {
 	filter["tags"], filter["limit"], filter["fields"] = []any{"needs-review"}, 50, "minimal"
 	var operations []any
-	for _, row := range list(d.do(ctx, "transaction.list", filter), "transactions") {
+	for _, row := range list(f.do(ctx, "transaction.list", filter), "transactions") {
 		operations = append(operations, map[string]any{
 			"transaction_id": row["id"], "tags_to_remove": []any{"needs-review"},
 		})
 	}
 	if len(operations) > 0 {
-		d.do(ctx, "transaction.change", map[string]any{"operations": operations})
+		f.do(ctx, "transaction.change", map[string]any{"operations": operations})
 	}
 }
 
 // find is the id of the newest transaction that a search finds.
-func (d *furnisher) find(ctx context.Context, search string, more map[string]any) any {
+func (f *furnisher) find(ctx context.Context, search string, more map[string]any) any {
 	args := map[string]any{"search": search, "limit": 1, "fields": "minimal"}
 	maps.Copy(args, more)
-	found := list(d.do(ctx, "transaction.list", args), "transactions")
-	if d.err == nil && len(found) == 0 {
-		d.err = fmt.Errorf("demo: no transaction of %s", search)
+	found := list(f.do(ctx, "transaction.list", args), "transactions")
+	if f.err == nil && len(found) == 0 {
+		f.err = fmt.Errorf("demo: no transaction of %s", search)
 	}
-	if d.err != nil {
+	if f.err != nil {
 		return nil
 	}
 	return found[0]["id"]
 }
 
-// agent makes the key of an assistant, and does what it did today: it filed, proposed a rule, and
-// wrote about last month.
-func (d *furnisher) agent(ctx context.Context) {
-	d.as(anna)
-	d.do(ctx, "agent.update", map[string]any{"propose_rules": true})
-	made := d.do(ctx, "key.create", map[string]any{
+// agent makes the key of an assistant, and does what it did today: it categorized payments,
+// proposed a rule, and wrote about last month.
+func (f *furnisher) agent(ctx context.Context) {
+	f.as(anna)
+	f.do(ctx, "agent.update", map[string]any{"propose_rules": true})
+	made := f.do(ctx, "key.create", map[string]any{
 		"name": "Evening helper", "scope": "full_access", "actor_type": "agent", "max_writes_per_day": 200,
 	})
-	if d.err != nil {
+	if f.err != nil {
 		return
 	}
 	secret, _ := made["key"].(string)
-	if d.actor, d.err = d.app.Auth.Key(ctx, secret); d.err != nil {
+	if f.actor, f.err = f.Auth.Key(ctx, secret); f.err != nil {
 		return
 	}
-	for _, f := range []struct{ search, category string }{
+	for _, c := range []struct{ search, category string }{
 		{"dm drogerie", "personal_care_other"},
 		{"bauhaus", "home_repairs_and_maintenance"},
 		{"obi markt", "home_repairs_and_maintenance"},
@@ -156,20 +156,20 @@ func (d *furnisher) agent(ctx context.Context) {
 		{"stadtbad", "entertainment_hobbies"},
 		{"shop apotheke", "health_other"},
 	} {
-		d.file(ctx, f.category, f.search, 6)
+		f.file(ctx, c.category, c.search, 6)
 	}
-	proposal := demoRule("Farm shop → groceries", "hofladen", "food_and_drink_groceries", "Hofladen")
-	d.do(ctx, "rule.create", map[string]any{"rules": []any{proposal}})
-	d.report(ctx)
-	if d.err == nil {
-		d.err = d.app.Auth.Flush(ctx, 0) // no server runs that would write when the key was used
+	proposal := newRule("Farm shop → groceries", "hofladen", "food_and_drink_groceries", "Hofladen")
+	f.do(ctx, "rule.create", map[string]any{"rules": []any{proposal}})
+	f.report(ctx)
+	if f.err == nil {
+		f.err = f.Auth.Flush(ctx, 0) // no server runs yet that would store when the key was used
 	}
 }
 
 // file sets the category of the most recent payments that a search finds.
-func (d *furnisher) file(ctx context.Context, category, search string, limit int) {
-	found := d.do(ctx, "transaction.list", map[string]any{
-		"search": search, "limit": limit, "fields": "minimal", "start_date": d.ago(35),
+func (f *furnisher) file(ctx context.Context, category, search string, limit int) {
+	found := f.do(ctx, "transaction.list", map[string]any{
+		"search": search, "limit": limit, "fields": "minimal", "start_date": f.ago(35),
 	})
 	var operations []any
 	for _, row := range list(found, "transactions") {
@@ -178,18 +178,18 @@ func (d *furnisher) file(ctx context.Context, category, search string, limit int
 		})
 	}
 	if len(operations) > 0 {
-		d.do(ctx, "transaction.change", map[string]any{"operations": operations})
+		f.do(ctx, "transaction.change", map[string]any{"operations": operations})
 	}
 }
 
 // report writes about last month with the figures of the books.
-func (d *furnisher) report(ctx context.Context) {
-	first := time.Date(d.today.Year(), d.today.Month()-1, 1, 0, 0, 0, 0, time.UTC)
+func (f *furnisher) report(ctx context.Context) {
+	first := time.Date(f.today.Year(), f.today.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1)
-	answer := d.do(ctx, "cashflow.get", map[string]any{
+	answer := f.do(ctx, "cashflow.get", map[string]any{
 		"start_date": first.Format(time.DateOnly), "end_date": last.Format(time.DateOnly), "compare": "previous_period",
 	})
-	if d.err != nil {
+	if f.err != nil {
 		return
 	}
 	printed, _ := json.Marshal(answer) //nolint:errchkjson // it was JSON
@@ -204,7 +204,7 @@ func (d *furnisher) report(ctx context.Context) {
 			}
 		}
 	}
-	if d.err = json.Unmarshal(printed, &flow); d.err != nil || len(flow.Currencies) == 0 {
+	if f.err = json.Unmarshal(printed, &flow); f.err != nil || len(flow.Currencies) == 0 {
 		return
 	}
 	c := flow.Currencies[0]
@@ -224,7 +224,7 @@ func (d *furnisher) report(ctx context.Context) {
 		"- Zalando charged €89.95 twice on the same day. Check whether both orders are yours.\n" +
 		"- MediaMarkt gave €129.00 back.\n\nI categorized a few transactions today. Undo them in Activity if I got " +
 		"any wrong.\n")
-	d.do(ctx, "report.create", map[string]any{
+	f.do(ctx, "report.create", map[string]any{
 		"title": fmt.Sprintf("%s at a glance", first.Month()), "kind": "monthly", "body": body.String(),
 	})
 }
@@ -243,43 +243,43 @@ func euros(t money.Total) string {
 }
 
 // people does what the members did today: they split a receipt, ask each other and decide.
-func (d *furnisher) people(ctx context.Context) {
-	d.as(anna)
-	receipt := d.find(ctx, "rewe", map[string]any{"min_amount": 83.47, "max_amount": 83.47})
-	d.do(ctx, "transaction.split", map[string]any{"transaction_id": receipt, "parts": []any{
+func (f *furnisher) people(ctx context.Context) {
+	f.as(anna)
+	receipt := f.find(ctx, "rewe", map[string]any{"min_amount": 83.47, "max_amount": 83.47})
+	f.do(ctx, "transaction.split", map[string]any{"transaction_id": receipt, "parts": []any{
 		map[string]any{"amount": 24.99, "category": "gifts_and_donations_gifts", "comment": "Birthday present for Leo"},
 		map[string]any{"category": "food_and_drink_groceries"},
 	}})
-	tickets := d.find(ctx, "eventim", nil)
-	d.do(ctx, "comment.create", map[string]any{"transaction_id": tickets, "content": "Were these all four tickets?"})
-	d.as(daniel)
-	d.do(ctx, "comment.create", map[string]any{
+	tickets := f.find(ctx, "eventim", nil)
+	f.do(ctx, "comment.create", map[string]any{"transaction_id": tickets, "content": "Were these all four tickets?"})
+	f.as(daniel)
+	f.do(ctx, "comment.create", map[string]any{
 		"transaction_id": tickets, "content": "Yes. Mia’s parents pay us back for one.",
 	})
-	d.do(ctx, "transaction.change", map[string]any{"operations": []any{
+	f.do(ctx, "transaction.change", map[string]any{"operations": []any{
 		map[string]any{"transaction_id": tickets, "tags_to_add": []any{"reimbursable"}},
 	}})
-	d.as(anna)
-	d.do(ctx, "comment.create", map[string]any{
-		"transaction_id": d.find(ctx, "zalando", map[string]any{"min_amount": 89.95, "max_amount": 89.95}),
+	f.as(anna)
+	f.do(ctx, "comment.create", map[string]any{
+		"transaction_id": f.find(ctx, "zalando", map[string]any{"min_amount": 89.95, "max_amount": 89.95}),
 		"content":        "I ordered once. Asking Zalando.",
 	})
 }
 
 // workflow runs the household's own agent on the simulated model; its plan waits for a person.
-func (d *furnisher) workflow(ctx context.Context) {
-	d.as(anna)
-	d.do(ctx, "model.set", map[string]any{"provider": sandboxProvider, "prices": []any{sandboxPrice}})
-	d.do(ctx, "agent.update", map[string]any{"default_provider": sandboxProvider, "default_model": sandboxModel})
-	d.do(ctx, "workflow.run", map[string]any{"slug": "review-queue"})
-	d.rest(ctx)
-	if d.err != nil {
+func (f *furnisher) workflow(ctx context.Context) {
+	f.as(anna)
+	f.do(ctx, "model.set", map[string]any{"provider": f.Model.Provider, "prices": []any{f.Model.Price}})
+	f.do(ctx, "agent.update", map[string]any{"default_provider": f.Model.Provider, "default_model": f.Model.Name})
+	f.do(ctx, "workflow.run", map[string]any{"slug": "review-queue"})
+	f.rest(ctx)
+	if f.err != nil {
 		return
 	}
-	// The run's report stands on the screen of the run too, so Anna has seen it.
-	seen, err := pg.Values[id.ID](ctx, d.app.DB, `select id from report where kind <> 'monthly'`)
-	d.err = err
+	// The run's report is also on the page of the run, so Anna has seen it.
+	seen, err := pg.Values[id.ID](ctx, f.DB, `select id from report where kind <> 'monthly'`)
+	f.err = err
 	for _, r := range seen {
-		d.do(ctx, "report.read", map[string]any{"id": r.String()})
+		f.do(ctx, "report.read", map[string]any{"id": r.String()})
 	}
 }

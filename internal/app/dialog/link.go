@@ -1,4 +1,6 @@
-package app
+// Package dialog holds the commands that lead a person at a terminal through several ops: linking a
+// bank, and importing files. It knows the ops by name only.
+package dialog
 
 import (
 	"bufio"
@@ -15,15 +17,14 @@ import (
 	"coffer/internal/bank/all"
 	"coffer/internal/platform/errs"
 	"coffer/internal/platform/id"
-	"coffer/internal/platform/op"
 	"coffer/internal/surface/cli"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
 
-// linkCommand links a bank from the terminal: it prints the page, waits for the person there, and
+// LinkCommand links a bank from the terminal: it prints the page, waits for the person there, and
 // shows the first sync until the transactions are there.
-func linkCommand(c *cli.CLI) *cobra.Command {
+func LinkCommand(c *cli.CLI) *cobra.Command {
 	var provider, user, again, country, name string
 	cmd := &cobra.Command{
 		Use: "link", Short: "Connect a bank in the browser and wait for the first sync", Args: cobra.NoArgs,
@@ -39,7 +40,8 @@ secrets; elsewhere, pass one value per line on the standard input.`,
 				return err
 			}
 			defer done()
-			l := &linking{ops: c.Ops, caller: caller, out: cmd.OutOrStdout(), screen: cli.IsTerminal(cmd.OutOrStdout())}
+			out := cmd.OutOrStdout()
+			l := &linking{Asker: Asker{c.Ops, caller}, out: out, screen: cli.IsTerminal(out)}
 			begin, args := "connection.session", map[string]any{"provider": provider}
 			if user != "" {
 				args["user_id"] = user
@@ -84,7 +86,7 @@ func (l *linking) choose(ctx context.Context, provider, country, name string) (s
 		Institutions []struct{ ID, Name string }
 		Total        int
 	}
-	if err := l.ask(ctx, "provider.institutions", map[string]any{
+	if err := l.Ask(ctx, "provider.institutions", map[string]any{
 		"provider": provider, "country": strings.ToUpper(country), "search": name, "limit": json.Number("20"),
 	}, &found); err != nil {
 		return "", err
@@ -105,7 +107,7 @@ func (l *linking) choose(ctx context.Context, provider, country, name string) (s
 // providerOf returns the provider of a connection.
 func (l *linking) providerOf(ctx context.Context, connection string) (string, error) {
 	var c struct{ Provider string }
-	err := l.ask(ctx, "connection.get", map[string]any{"id": connection}, &c)
+	err := l.Ask(ctx, "connection.get", map[string]any{"id": connection}, &c)
 	return c.Provider, err
 }
 
@@ -144,26 +146,10 @@ func fillIn(in io.Reader, out io.Writer, spec bank.Spec) (map[string]any, error)
 
 // A linking is one run of the command.
 type linking struct {
-	ops      []*op.Op
-	caller   cli.Caller
+	Asker
 	out      io.Writer
 	screen   bool // a line can be written over
 	lastLine string
-}
-
-// ask calls an op and reads its answer.
-func (l *linking) ask(ctx context.Context, name string, args map[string]any, into any) error {
-	for _, o := range l.ops {
-		if o.Name != name {
-			continue
-		}
-		answer, err := l.caller.Call(ctx, o, args)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer, into)
-	}
-	return fmt.Errorf("there is no op %s", name)
 }
 
 // say writes a line of progress, over the last one where there is a screen.
@@ -202,7 +188,7 @@ func (l *linking) run(ctx context.Context, name string, args map[string]any) err
 		URL       string    `json:"url"`
 		ExpiresAt time.Time `json:"expires_at"`
 	}
-	if err := l.ask(ctx, name, args, &s); err != nil {
+	if err := l.Ask(ctx, name, args, &s); err != nil {
 		return err
 	}
 	waiting := "Connecting the bank…" // with what was given, which needs nobody
@@ -232,7 +218,7 @@ func (l *linking) wait(ctx context.Context, token, page, waiting string) (string
 			ConnectionID string `json:"connection_id"`
 			Error        *struct{ Code, Message string }
 		}
-		if err := l.ask(ctx, "connection.outcome", map[string]any{"token": token}, &o); err != nil {
+		if err := l.Ask(ctx, "connection.outcome", map[string]any{"token": token}, &o); err != nil {
 			return "", err
 		}
 		switch {
@@ -265,7 +251,7 @@ func (l *linking) follow(ctx context.Context, connection string) error {
 				ErrorMessage string `json:"error_message"`
 			} `json:"last_sync"`
 		}
-		if err := l.ask(ctx, "connection.status", map[string]any{"id": connection}, &s); err != nil {
+		if err := l.Ask(ctx, "connection.status", map[string]any{"id": connection}, &s); err != nil {
 			return err
 		}
 		switch {
@@ -273,7 +259,7 @@ func (l *linking) follow(ctx context.Context, connection string) error {
 			var j struct {
 				Progress struct{ Done int64 }
 			}
-			if err := l.ask(ctx, "job.get", map[string]any{"job_id": *s.CurrentJob}, &j); err != nil {
+			if err := l.Ask(ctx, "job.get", map[string]any{"job_id": *s.CurrentJob}, &j); err != nil {
 				return err
 			}
 			l.say("Importing transactions: %d so far…", j.Progress.Done)
@@ -293,10 +279,10 @@ func (l *linking) follow(ctx context.Context, connection string) error {
 // show prints the number of transactions that are there now, and the newest of them.
 func (l *linking) show(ctx context.Context, connection string) error {
 	var all, unfiled struct{ Count int64 }
-	if err := l.ask(ctx, "transaction.count", map[string]any{"connection_id": connection}, &all); err != nil {
+	if err := l.Ask(ctx, "transaction.count", map[string]any{"connection_id": connection}, &all); err != nil {
 		return err
 	}
-	if err := l.ask(ctx, "transaction.count", map[string]any{"connection_id": connection, "uncategorized": true},
+	if err := l.Ask(ctx, "transaction.count", map[string]any{"connection_id": connection, "uncategorized": true},
 		&unfiled); err != nil {
 		return err
 	}
@@ -310,7 +296,7 @@ func (l *linking) show(ctx context.Context, connection string) error {
 			Pending              bool
 		}
 	}
-	if err := l.ask(ctx, "transaction.list", map[string]any{
+	if err := l.Ask(ctx, "transaction.list", map[string]any{
 		"connection_id": connection, "limit": json.Number("8"),
 		"fields": "date,amount,iso_currency_code,name,category,pending",
 	}, &newest); err != nil {

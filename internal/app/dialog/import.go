@@ -1,4 +1,4 @@
-package app
+package dialog
 
 import (
 	"archive/zip"
@@ -18,9 +18,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// importCommand brings files from a bank: it shows the accounts of each, asks on a terminal where
-// they go if nothing suggests it, imports them, and says whether the bank's balances add up.
-func importCommand(c *cli.CLI, config Config) *cobra.Command {
+// ImportCommand brings files from a bank: it shows the accounts of each, asks on a terminal where
+// they go if nothing suggests it, imports them, and says whether the bank's balances add up. A file
+// of coffer export goes to archive.
+func ImportCommand(c *cli.CLI, archive func(cmd *cobra.Command, path string) error) *cobra.Command {
 	b := &bringing{cli: c}
 	cmd := &cobra.Command{
 		Use: "import <file>…", Short: "Import statement files from your bank, or an archive of another installation",
@@ -37,14 +38,14 @@ sends data.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if len(files) == 1 && isArchive(files[0]) {
-				return importArchive(cmd, config, files[0])
+				return archive(cmd, files[0])
 			}
 			caller, done, err := c.Open(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer done()
-			b.linking = linking{ops: c.Ops, caller: caller, out: cmd.OutOrStdout()}
+			b.Asker, b.out = Asker{c.Ops, caller}, cmd.OutOrStdout()
 			b.asks = bufio.NewReader(c.In)
 			b.person = isTerminal(c.In) && cli.IsTerminal(c.Out)
 			for _, f := range files {
@@ -79,7 +80,8 @@ func isTerminal(r io.Reader) bool {
 
 // A bringing is one run of the command.
 type bringing struct {
-	linking
+	Asker
+	out                io.Writer
 	cli                *cli.CLI
 	asks               *bufio.Reader
 	person             bool // sits at the terminal
@@ -162,11 +164,11 @@ func (b *bringing) file(ctx context.Context, path string) error {
 		return errs.New(errs.ValidationError, "cannot read the file: %v", err)
 	}
 	var p broughtPreview
-	if err := b.ask(ctx, "csv.preview", map[string]any{"csv": string(raw)}, &p); err != nil {
+	if err := b.Ask(ctx, "csv.preview", map[string]any{"csv": string(raw)}, &p); err != nil {
 		return err
 	}
 	var mine []householdAccount
-	if err := b.ask(ctx, "account.list", map[string]any{}, &mine); err != nil {
+	if err := b.Ask(ctx, "account.list", map[string]any{}, &mine); err != nil {
 		return err
 	}
 	fmt.Fprintf(b.out, "%s (%s)\n", filepath.Base(path), p.Format.Title)
@@ -265,7 +267,7 @@ func (b *bringing) choose(ctx context.Context, p broughtPreview, mine []househol
 }
 
 // where asks into which account a file's account goes: one that is there, or a new one by name.
-// Nothing is chosen if it is left out.
+// The results are empty if the account is left out.
 func (b *bringing) where(a broughtAccount, alone bool, mine []householdAccount) (into, name string, err error) {
 	switch {
 	case b.into != "" && alone:
@@ -308,7 +310,7 @@ func (b *bringing) connect(ctx context.Context, p broughtPreview) (string, error
 		ID, Provider, Status string
 		InstitutionName      *string `json:"institution_name"`
 	}
-	if err := b.ask(ctx, "connection.list", map[string]any{}, &all); err != nil {
+	if err := b.Ask(ctx, "connection.list", map[string]any{}, &all); err != nil {
 		return "", err
 	}
 	for _, c := range all {
@@ -325,7 +327,7 @@ func (b *bringing) connect(ctx context.Context, p broughtPreview) (string, error
 		args["institution_name"] = name
 	}
 	var made struct{ ID string }
-	err := b.ask(ctx, "connection.create", args, &made)
+	err := b.Ask(ctx, "connection.create", args, &made)
 	return made.ID, err
 }
 
@@ -340,11 +342,11 @@ func (b *bringing) bring(ctx context.Context, _ string, args map[string]any) err
 			Accounts []broughtAccount
 		}
 	}
-	if err := b.ask(ctx, "csv.import", args, &j); err != nil {
+	if err := b.Ask(ctx, "csv.import", args, &j); err != nil {
 		return err
 	}
 	for j.FinishedAt == nil {
-		if err := b.ask(ctx, "job.get", map[string]any{"job_id": j.ID, "wait": "5s"}, &j); err != nil {
+		if err := b.Ask(ctx, "job.get", map[string]any{"job_id": j.ID, "wait": "5s"}, &j); err != nil {
 			return err
 		}
 	}
@@ -355,7 +357,7 @@ func (b *bringing) bring(ctx context.Context, _ string, args map[string]any) err
 		return errs.New(errs.Conflict, "the import was canceled; nothing was imported")
 	}
 	var mine []householdAccount
-	if err := b.ask(ctx, "account.list", map[string]any{}, &mine); err != nil {
+	if err := b.Ask(ctx, "account.list", map[string]any{}, &mine); err != nil {
 		return err
 	}
 	for _, a := range j.Result.Accounts {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { defaultTotalsWord, pairWord } from "./pairs";
+import { defaultTotalsWord, outWord, pairWord } from "./pairs";
 
 const kept = { linked_transaction_id: "b", excluded: false, transfer: false };
 
@@ -9,4 +9,12 @@ it("calls a transfer only what is one", () => {
   expect([pairWord(moved), defaultTotalsWord(moved)]).toEqual(["transfer", "Not counted: transfer"]);
   const copy = { ...kept, excluded: true };
   expect([pairWord(copy), defaultTotalsWord(copy)]).toEqual(["duplicate", "Not counted: duplicate"]);
+});
+
+it("says why totals exclude a transaction", () => {
+  const counts = { ...kept, excluded_reason: null };
+  expect(outWord(counts)).toBe("");
+  expect(outWord({ ...counts, transfer: true })).toBe("transfer");
+  expect(outWord({ ...counts, excluded: true })).toBe("duplicate");
+  expect(outWord({ ...counts, excluded_reason: "reimbursed" })).toBe("excluded");
 });

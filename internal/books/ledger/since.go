@@ -1,0 +1,166 @@
+package ledger
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"coffer/internal/bank/statement"
+	"coffer/internal/books/journal"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/pg"
+	"coffer/internal/platform/text"
+)
+
+// broughtSince returns the transactions that a revert must leave as they are, because a bank or a
+// file has brought their payment once more since the change that is reverted.
+func broughtSince(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
+	out := map[id.ID]bool{}
+	for _, find := range []func(context.Context, pg.Querier, []journal.Entry) (map[id.ID]bool, error){
+		fedSince, reportedSince, inFormerAccount,
+	} {
+		found, err := find(ctx, tx, entries)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, found)
+	}
+	return out, nil
+}
+
+// fedSince returns those of the transactions to delete that a file brought and that the bank has
+// reported itself since: see [Books.TakeOver]. A revert of the import leaves them as they are. What
+// somebody deleted can be deleted again.
+func fedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
+	var ids []id.ID
+	for _, e := range entries {
+		if e.Field == journal.FieldDeleted && e.After != nil && equal(e.AfterSource, &provider) {
+			ids = append(ids, e.SubjectID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	type row struct {
+		ID     id.ID  `db:"id"`
+		Now    string `db:"provider_id"`
+		Former string `db:"former"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select t.id, t.provider_id, a.provider_id as former
+		from unnest($1::uuid[]) v (id)
+		cross join lateral (select provider_id from transaction_alias where transaction_id = v.id) a
+		join transaction t on t.id = v.id and t.provider_id !~ '^(merged|lent):' -- a file's still`, ids)
+	out := map[id.ID]bool{}
+	for _, r := range rows {
+		if statement.Source(r.Now) == "" && statement.Source(r.Former) != "" {
+			out[r.ID] = true
+		}
+	}
+	return out, err
+}
+
+// reportedSince returns those of the transactions to restore that a file brought and whose payment
+// the bank has reported itself since. No sync could take them over while they were deleted, see
+// [Books.TakeOver], so the payment is in the books as the bank's row. It looks for live rows of the
+// bank's feed that were not there when the transaction last was new or restored, and that were no
+// other file's row: what was there before stood beside it already. As with a sync, each of the
+// bank's rows stands for one transaction; those that the same entries delete stand for none.
+func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
+	ids, leaving := restored(entries), []id.ID{}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if e.Field == journal.FieldDeleted && e.After != nil {
+			leaving = append(leaving, e.SubjectID)
+		}
+	}
+	type row struct {
+		ID       id.ID          `db:"id"`
+		Account  id.ID          `db:"account_id"`
+		Identity string         `db:"provider_id"`
+		Date     pg.Date        `db:"date"`
+		Amount   money.Amount   `db:"amount"`
+		Currency money.Currency `db:"currency"`
+		Name     string         `db:"name"`
+		Bank     id.ID          `db:"bank_id"` // the bank's row, as are the other columns with the prefix
+		As       string         `db:"bank_identity"`
+		On       pg.Date        `db:"bank_date"`
+		Words    string         `db:"bank_name"`
+		Formerly []string       `db:"formerly"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select f.id, f.account_id, f.provider_id, f.date, f.amount, f.currency, fd.name, b.id as bank_id,
+			b.provider_id as bank_identity, b.date as bank_date, bd.name as bank_name,
+			array(select a.provider_id from transaction_alias a where a.transaction_id = b.id) as formerly
+		from unnest($1::uuid[]) v (id)
+		join transaction f on f.id = v.id and f.deleted_at is not null and f.origin = 'bank'
+		join descriptor fd on fd.id = f.descriptor_id
+		left join lateral (select e.id, c.created_at from entry e join change c on c.id = e.change_id
+			where e.subject_id = f.id and e.field = 'deleted' and e.after is null order by e.id desc limit 1) l on true
+		cross join lateral (select b.* from transaction b where b.account_id = f.account_id
+			and b.date between f.date - $2::int and f.date + $2::int and b.amount = f.amount and b.currency = f.currency
+			and b.deleted_at is null and b.origin = 'bank' and b.provider_id !~ '^(merged|lent):'
+			offset 0) b -- each is looked up by its days: a join could compare every row with every other
+		join descriptor bd on bd.id = b.descriptor_id
+		where b.id <> all($3) and (b.created_at > coalesce(l.created_at, f.created_at)
+			or (select e.after is not null from entry e where e.subject_id = b.id and e.field = 'deleted'
+				and e.id < l.id order by e.id desc limit 1))
+		order by f.account_id, f.date, f.id, b.date, b.id`, ids, statement.Apart, leaving)
+	if err != nil {
+		return nil, err
+	}
+	type place struct {
+		account  id.ID
+		currency money.Currency
+	}
+	files, fed, seen := map[place][]row{}, map[place][]statement.Row{}, map[id.ID]bool{}
+	isFile := func(identity string) bool { return statement.Source(identity) != "" }
+	for _, r := range rows {
+		if !isFile(r.Identity) || isFile(r.As) || slices.ContainsFunc(r.Formerly, isFile) {
+			continue
+		}
+		at := place{r.Account, r.Currency}
+		if !seen[r.ID] {
+			seen[r.ID], files[at] = true, append(files[at], r)
+		}
+		if !seen[r.Bank] {
+			seen[r.Bank] = true
+			fed[at] = append(fed[at], statement.Row{Date: r.On.String(), Amount: r.Amount, Name: text.Name(r.Words)})
+		}
+	}
+	out := map[id.ID]bool{}
+	for at, of := range files {
+		stored := make([]statement.Stored, len(of))
+		for i, r := range of {
+			stored[i] = statement.Stored{
+				Key: r.Identity, Date: r.Date.String(), Cents: r.Amount.Cents(), Name: r.Name,
+			}
+		}
+		for _, n := range statement.Fed(fed[at], stored) {
+			if n >= 0 {
+				out[of[n].ID] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// inFormerAccount returns the transactions to restore that came from another account, to which
+// their file has brought them again since. Both together would count the payment twice.
+func inFormerAccount(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
+	ids := restored(entries)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	// Each is looked up by its identity: a join takes minutes where PostgreSQL expects few rows.
+	again, err := pg.Values[id.ID](ctx, q, `
+		select t.id from unnest($1::uuid[]) v (id)
+		join transaction t on t.id = v.id and t.moved_from is not null
+		cross join lateral (select from transaction x join account a on a.id = x.account_id
+			where x.account_id = t.moved_from and x.provider_id = t.provider_id and x.deleted_at is null
+				and a.deleted_at is null limit 1) x`, ids)
+	return setOf(again), err
+}

@@ -1,0 +1,216 @@
+package connection
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"coffer/internal/bank"
+	"coffer/internal/bank/statement"
+	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
+	"coffer/internal/platform/id"
+	"coffer/internal/platform/money"
+	"coffer/internal/platform/pg"
+)
+
+// takeOver lets new rows of the page take the place of rows that files brought before the bank did:
+// a bank may report the last month first and older years later. It returns the entries of that, and
+// sets in the rows what they replace, as if the bank had sent it. A file that is imported meanwhile
+// comes before or after it, and one that comes after it finds the bank's rows.
+func (f *Connections) takeOver(ctx context.Context, tx pg.Tx, removed []bank.Removal, rows []ledger.Incoming) (
+	[]journal.Entry, error,
+) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	of := map[id.ID][]int{} // the places of the rows of an account
+	for i, in := range rows {
+		of[in.AccountID] = append(of[in.AccountID], i)
+	}
+	accounts := slices.SortedFunc(maps.Keys(of), id.ID.Compare)
+	if _, err := pg.Exec(ctx, tx, `select from account where id = any($1) order by id for no key update`,
+		accounts); err != nil {
+		return nil, err
+	}
+	accounts, err := filled(ctx, tx, accounts)
+	if err != nil {
+		return nil, err
+	}
+	var entries []journal.Entry
+	for _, account := range accounts {
+		fresh, back, err := unknown(ctx, tx, account, removed, rows, of[account])
+		if err != nil {
+			return nil, err
+		}
+		was, at, err := fromFiles(ctx, tx, account, rows, fresh)
+		if err != nil {
+			return nil, err
+		}
+		was, at, gone, err := f.giveWay(ctx, tx, account, was, at, back)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, gone...)
+		taking := make([]ledger.Incoming, len(at))
+		for i, n := range at {
+			taking[i] = rows[n]
+		}
+		made, err := f.books.TakeOver(ctx, tx, account, was, taking)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range at {
+			rows[n] = taking[i]
+		}
+		entries = append(entries, made...)
+	}
+	return entries, nil
+}
+
+// filled returns those of the accounts that have rows of files. They came under accounts of files
+// that lead to these, so that most accounts cost one look. The order keeps PostgreSQL to the index,
+// also where it expects to meet such a row soon.
+func filled(ctx context.Context, q pg.Querier, accounts []id.ID) ([]id.ID, error) {
+	return pg.Values[id.ID](ctx, q, `
+		with recursive merged (id, into_id) as (
+			select id, id from account where id = any($1)
+			union select a.id, m.into_id from merged m join account a on a.merged_into = m.id)
+		select distinct m.into_id from merged m join account a on a.id = m.id and a.provider = $2
+		cross join lateral (select from transaction t where t.moved_from = m.id
+			order by t.moved_from, t.provider_id limit 1) t
+		where m.id <> m.into_id order by m.into_id`, accounts, bank.CSV)
+}
+
+// unknown returns the places, among these, of rows that are no transaction yet or that come back,
+// posted ones first. A row comes back if the bank removed it and reports it again, and back has
+// the places of those. A pending row that another row of the page is the posted form of, or that is
+// gone by now, is none of them.
+func unknown(ctx context.Context, q pg.Querier, account id.ID, removed []bank.Removal, rows []ledger.Incoming,
+	places []int,
+) (out []int, back map[int]bool, err error) {
+	ids, past := make([]string, 0, 2*len(places)), map[string]bool{}
+	for _, n := range places {
+		ids = append(ids, rows[n].ProviderID)
+		if p := rows[n].PendingID; p != "" {
+			ids, past[p] = append(ids, p), true
+		}
+	}
+	for _, x := range removed {
+		past[x.ProviderID] = true
+	}
+	stored, err := known(ctx, q, account, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	withdrawn, err := pg.Values[string](ctx, q, `select provider_id from transaction where account_id = $1
+		and provider_id = any($2) and deleted_source = 'provider'`, account, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	gone := map[string]bool{}
+	for _, key := range withdrawn {
+		gone[key] = true
+	}
+	back = map[int]bool{}
+	for _, n := range places {
+		in := rows[n]
+		switch {
+		case past[in.ProviderID]:
+		case gone[in.ProviderID]:
+			out, back[n] = append(out, n), true
+		case !stored[in.ProviderID] && !stored[in.PendingID]:
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		return cmp.Compare(waits(rows[a]), waits(rows[b]))
+	})
+	return out, back, nil
+}
+
+// giveWay deletes the files' rows for which the bank's own rows come back, and returns the others.
+func (f *Connections) giveWay(ctx context.Context, tx pg.Tx, account id.ID, was []string, at []int,
+	back map[int]bool,
+) (keys []string, places []int, entries []journal.Entry, err error) {
+	var gone []string
+	for i, n := range at {
+		if back[n] {
+			gone = append(gone, was[i])
+			continue
+		}
+		keys, places = append(keys, was[i]), append(places, n)
+	}
+	if len(gone) > 0 {
+		entries, err = f.books.Remove(ctx, tx, account, gone)
+	}
+	return keys, places, entries, err
+}
+
+func waits(in ledger.Incoming) int {
+	if in.Pending {
+		return 1
+	}
+	return 0
+}
+
+// fromFiles finds the rows at these places among those that files brought into the account: the row
+// at places[i] is the one under was[i].
+func fromFiles(ctx context.Context, q pg.Querier, account id.ID, rows []ledger.Incoming, fresh []int) (was []string,
+	places []int, err error,
+) {
+	if len(fresh) == 0 {
+		return nil, nil, nil
+	}
+	first, last := rows[fresh[0]].Date, rows[fresh[0]].Date
+	amounts, in := map[int64]bool{}, map[money.Currency][]int{}
+	for _, n := range fresh {
+		if rows[n].Date.Time().Before(first.Time()) {
+			first = rows[n].Date
+		}
+		if rows[n].Date.Time().After(last.Time()) {
+			last = rows[n].Date
+		}
+		amounts[rows[n].Amount.Cents()] = true
+		in[rows[n].Currency] = append(in[rows[n].Currency], n)
+	}
+	found, err := pg.All[struct {
+		Key      string         `db:"provider_id"`
+		Date     pg.Date        `db:"date"`
+		Amount   money.Amount   `db:"amount"`
+		Currency money.Currency `db:"currency"`
+		Name     string         `db:"name"`
+	}](ctx, q, `
+		select t.provider_id, t.date, t.amount, t.currency, d.name from transaction t
+			join descriptor d on d.id = t.descriptor_id
+		where t.account_id = $1 and t.date between $2::date - $4::int and $3::date + $4::int
+			and (t.amount * 100)::bigint = any($5) and t.deleted_at is null and t.origin = 'bank'
+			and t.moved_from is not null
+		order by t.date, t.id`, account, first, last, statement.Apart, slices.Collect(maps.Keys(amounts)))
+	if err != nil {
+		return nil, nil, err
+	}
+	stored := map[money.Currency][]statement.Stored{}
+	for _, f := range found {
+		if statement.Source(f.Key) == "" { // of another bank's feed, in an account that was merged
+			continue
+		}
+		stored[f.Currency] = append(stored[f.Currency], statement.Stored{
+			Key: f.Key, Date: f.Date.String(), Cents: f.Amount.Cents(), Name: f.Name,
+		})
+	}
+	for _, currency := range slices.Sorted(maps.Keys(stored)) {
+		files := stored[currency]
+		fed := make([]statement.Row, len(in[currency]))
+		for i, n := range in[currency] {
+			fed[i] = statement.Row{Date: rows[n].Date.String(), Amount: rows[n].Amount, Name: rows[n].Name}
+		}
+		for i, at := range statement.Fed(fed, files) {
+			if at >= 0 {
+				was, places = append(was, files[at].Key), append(places, in[currency][i])
+			}
+		}
+	}
+	return was, places, nil
+}

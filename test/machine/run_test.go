@@ -25,6 +25,7 @@ type run struct {
 	files   []delivered            // that were imported
 	listed  map[*source][]*payment // what the last file into an account of the bank listed
 	stuck   []string               // imports whose undo could not be undone
+	left    []string               // merges and removals that an undo left as a whole
 	away    map[string]bool        // rows of files that an undo left because the bank has reported them
 	story   []string               // what was done
 	stepped func()                 // counts

@@ -190,9 +190,11 @@ func TestLongChangesStayInOrder(t *testing.T) {
 	}
 }
 
-// while starts f, which must wait for the uncommitted edit of a record. It then commits the edit
-// and returns the result of f.
-func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Context, tx pg.Tx) error) error {
+// while starts f, which must wait for the uncommitted edit of a record. While f waits, it calls
+// meanwhile. It then commits the edit and returns the result of f.
+func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Context, tx pg.Tx) error,
+	meanwhile ...func(),
+) error {
 	t.Helper()
 	tx, err := h.db.Begin(t.Context())
 	if err != nil {
@@ -214,6 +216,9 @@ func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Con
 		if waits {
 			break
 		}
+	}
+	for _, call := range meanwhile {
+		call()
 	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -260,6 +265,54 @@ func TestMergesTakeAlongWhatIsBeingEdited(t *testing.T) {
 	}
 	if broken := h.contradictions(t); len(broken) > 0 {
 		t.Error(broken)
+	}
+}
+
+// TestMergesRecordWhatIsFiledMeanwhile: while a merge of a category waits for one counterparty,
+// another one gets the category. The merge moves and records that one too, so that undoing the merge
+// gives the category back to both.
+func TestMergesRecordWhatIsFiledMeanwhile(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	before := h.meaning(t)
+	ids, err := pg.Values[string](t.Context(), h.db, `select id::text from counterparty order by name`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(counterpartyID string) {
+		h.in(t, func(ctx context.Context, tx pg.Tx) error {
+			_, err := h.others.Patch(ctx, tx, counterparty.PatchCounterparty{
+				ID: counterpartyID, CategoryID: op.Null[string]{Set: true, Value: new("qaa")},
+			})
+			return err
+		})
+	}
+	file(ids[0])
+	err = h.while(t, `update counterparty set updated_at = now() where id = $1::text::uuid`, ids[0],
+		func(ctx context.Context, tx pg.Tx) error {
+			_, err := h.categories.MergeCategory(ctx, tx, category.MergeCategory{ID: "qaa", Into: "qab"})
+			return err
+		}, func() { file(ids[1]) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if broken := h.contradictions(t); len(broken) > 0 {
+		t.Error(broken)
+	}
+	list := h.list(t)
+	if left := h.undo(t, list[:1]); len(left) > 0 {
+		t.Error(left)
+	}
+	filed, err := pg.Value[int](t.Context(), h.db, `select count(*)::int from counterparty p
+		join category c on c.id = p.category_id where c.slug = 'qaa'`)
+	if err != nil || filed != 2 {
+		t.Errorf("%d of 2 counterparties have their category again: %v", filed, err)
+	}
+	if left := h.undo(t, list[1:]); len(left) > 0 {
+		t.Error(left)
+	}
+	if after := h.meaning(t); after != before {
+		t.Errorf("the books are not what they were:\n%s", apptest.Difference(before, after))
 	}
 }
 

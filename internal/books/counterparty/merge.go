@@ -163,9 +163,12 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 		return nil, err
 	}
 	return definition.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() error {
+		// Only those that are locked, which the entries are about. Another call may have given the
+		// category to more of them since; the second pass of the merge moves and records those.
 		_, err := pg.Exec(ctx, tx, `
 			update counterparty p set category_id = v.into_id, updated_at = clock_timestamp()
-			from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where p.category_id = v.from_id`, from, into)
+			from unnest($3::uuid[]) m (id), unnest($1::uuid[], $2::uuid[]) v (from_id, into_id)
+			where p.id = m.id and p.category_id = v.from_id`, from, into, ids)
 		return err
 	})
 }

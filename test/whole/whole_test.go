@@ -313,12 +313,12 @@ func (h *house) list(t *testing.T) []id.ID {
 // change once, newest first, restores the meaning of the books.
 func TestUndoIsWhole(t *testing.T) { //nolint:tparallel // one round after another: each has a server's connections
 	t.Parallel()
-	rounds := 20
+	rounds := 8
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		rounds = 200
 	}
 	for n := range rounds {
-		// A subtest closes its pool at the end. Twenty open pools would exceed the server's
+		// A subtest closes its pool at the end. Many open pools would exceed the server's
 		// connections.
 		if !t.Run(fmt.Sprint(n), func(t *testing.T) { undoRound(t, uint64(n)) }) {
 			return

@@ -201,8 +201,9 @@ func (h *house) settle(t *testing.T) {
 	}
 }
 
-// contradictions returns references to deleted records. Such a state is impossible if the calls run
-// one after the other.
+// contradictions returns references to deleted records, and records that are not what the last
+// entry about them says, because something changed them without recording it. Such a state is
+// impossible if the calls run one after the other.
 func (h *house) contradictions(t *testing.T) []string {
 	t.Helper()
 	type broken struct {
@@ -226,7 +227,21 @@ func (h *house) contradictions(t *testing.T) []string {
 			join category c on c.id = m.category_id and c.deleted_at is not null
 		union all select 'a rule names a category that is gone', r.id from rule r, jsonb_array_elements(r.actions) a
 			where r.deleted_at is null and a ->> 'category_slug' <> ''
-				and not exists (select from category c where c.slug = a ->> 'category_slug' and c.deleted_at is null)`)
+				and not exists (select from category c where c.slug = a ->> 'category_slug' and c.deleted_at is null)
+		union all select 'a ' || x.kind || ' is not what its history says', x.id from (
+				select 'category' as kind, id, deleted_at, to_jsonb(c) as record from category c
+				union all select 'counterparty', id, deleted_at, to_jsonb(p) from counterparty p
+				union all select 'tag', id, deleted_at, to_jsonb(g) from tag g
+				union all select 'rule', id, deleted_at, to_jsonb(r) from rule r) x
+			cross join lateral (select e.after from entry e where e.subject = x.kind and e.subject_id = x.id
+				and e.field = 'record' order by e.id desc limit 1) l
+			where case when x.deleted_at is not null then l.after is not null
+				else l.after is null or not x.record @> l.after::jsonb end
+		union all select 'a transaction is not what its history says', t.id from transaction t
+			cross join lateral (values ('category', t.category_id), ('counterparty', t.counterparty_id)) f (field, now)
+			cross join lateral (select e.after from entry e where e.subject = 'transaction' and e.subject_id = t.id
+				and e.field = f.field order by e.id desc limit 1) l
+			where l.after is distinct from f.now::text`)
 	if err != nil {
 		t.Fatal(err)
 	}

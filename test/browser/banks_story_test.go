@@ -33,6 +33,10 @@ func TestBanks(t *testing.T) { //nolint:tparallel // one house, and one browser 
 	t.Run("looks only", func(t *testing.T) { viewer(t, h, axe) })           //nolint:paralleltest // as above
 }
 
+// slow is how long a bank takes to answer whose sync is to be seen: longer than a busy machine takes to
+// open a screen, and shorter than coffer waits for a bank.
+const slow = 20 * time.Second
+
 // firstMinute begins with empty books and ends in a filled overview.
 func firstMinute(t *testing.T, b *browser, h *house, axe string) {
 	t.Helper()
@@ -41,7 +45,7 @@ func firstMinute(t *testing.T, b *browser, h *house, axe string) {
 	b.whole(t, axe)
 	b.do(t, step{Do: "click", Name: "Save"})
 	b.do(t, step{Do: "see", Text: "/^Saved$/"})
-	h.plaid.Script(banks.Fault{Path: "/transactions/sync", Delay: 4 * time.Second})
+	h.plaid.Script(banks.Fault{Path: "/transactions/sync", Delay: slow})
 	b.do(t, step{Do: "click", Name: "Connect a bank"})
 	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
 	b.do(t, step{Do: "click", Name: "Share my accounts"})
@@ -134,7 +138,7 @@ func signsIn(t *testing.T, b *browser, h *house, axe string) {
 	b.whole(t, axe)
 	b.screen(t, "/accounts", "Reconnect")
 	b.whole(t, axe)
-	h.plaid.Script(banks.Fault{Path: "/transactions/sync", Delay: 8 * time.Second})
+	h.plaid.Script(banks.Fault{Path: "/transactions/sync", Delay: slow})
 	b.do(t, step{Do: "click", Name: "Reconnect"})
 	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
 	b.do(t, step{Do: "click", Name: "Share my accounts"})

@@ -23,7 +23,7 @@ func TestHostileReceivers(t *testing.T) {
 	if usual.attempt != 15*time.Second || maxAnswer != 4<<10 || usual.lease <= usual.attempt {
 		t.Errorf("the limits are %v and %d bytes, with a lease of %v", usual.attempt, maxAnswer, usual.lease)
 	}
-	patience := 400 * time.Millisecond
+	patience := 5 * time.Second // in which a good receiver answers on a busy machine too
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		patience = usual.attempt
 	}
@@ -80,7 +80,7 @@ func TestHostileReceivers(t *testing.T) {
 			r := newReceiver(t, c.answer)
 			began := time.Now()
 			o := send(t.Context(), message{id: "msg_1", url: r.URL, body: []byte(`{}`), secrets: [][]byte{{1}}}, patience)
-			if took := time.Since(began); took > patience+5*time.Second {
+			if took := time.Since(began); took > patience+30*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			if o.read > maxAnswer {

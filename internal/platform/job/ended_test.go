@@ -233,14 +233,18 @@ func telling(db *pg.DB, s server) func(context.Context, pg.Tx, []job.Ended) erro
 	}
 }
 
-// Work that waits for an outside service, such as a model, is canceled within three seconds, and
-// learns the reason. In the comparison leases are not renewed, and the work continues to wait.
+// Work that waits for an outside service, such as a model, is canceled when its lease is next renewed,
+// within two seconds on a machine that is not busy, and learns the reason. In the comparison leases are
+// not renewed, and the work continues to wait.
 func TestCancelBreaksOffAWait(t *testing.T) {
 	t.Parallel()
-	const within = 3 * time.Second
 	for name, renew := range map[string]time.Duration{"as usual": 2 * time.Second, "control": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			within := patience
+			if name == "control" {
+				within = 3 * time.Second
+			}
 			db := pgtest.New(t)
 			waits, broken := make(chan id.ID), make(chan error, 1)
 			k := mortal(nil, waits)

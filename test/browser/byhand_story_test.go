@@ -53,6 +53,7 @@ func accountByHand(t *testing.T, h *house, axe string) {
 	b.do(t, step{Do: "click", Name: "Delete account"})
 	b.do(t, step{Do: "see", Text: "</b> deleted"})
 	b.do(t, step{Do: "click", Name: "Undo"})
+	b.do(t, step{Do: "see", Text: "Undone"})
 	b.do(t, step{Do: "see", Text: "Manual accounts"})
 	b.whole(t, axe)
 	if n := h.count(t, `select count(*) from account where provider = 'manual' and deleted_at is null`); n != 1 {

@@ -345,6 +345,7 @@ func TestSwitches(t *testing.T) {
 		t.Errorf("no amount is shown, so that hiding them proves nothing:\n%s", v.Text)
 	}
 	b.do(t, step{Do: "elsewhere", Name: "."})
+	b.do(t, step{Do: "see", Text: "••••"}) // this tab is told a moment later
 	if v := b.stands(t); figure.MatchString(v.Text) {
 		t.Errorf("amounts are hidden in another tab, and shown here:\n%s", v.Text)
 	}

@@ -85,6 +85,7 @@ func findAnything(t *testing.T, h *house, axe string) {
 	after := between + " and date >= '" + day + "'"
 	b.addsUp(t, h, after)
 
+	b.do(t, step{Do: "idle"}) // the rows come after the sums
 	for _, key := range []string{"x", "j", "j", "Shift+X"} {
 		b.do(t, step{Do: "key", Name: key})
 	}
@@ -118,7 +119,11 @@ func filterByKeys(t *testing.T, h *house, axe string) {
 	b.do(t, step{Do: "idle"})
 	at := func(want string) {
 		t.Helper()
-		if got := b.do(t, step{Do: "focused"}).Text; got != want {
+		got := b.do(t, step{Do: "focused"}).Text
+		for end := time.Now().Add(time.Minute); got != want && time.Now().Before(end); { // it moves when what was open has closed
+			got = b.do(t, step{Do: "focused"}).Text
+		}
+		if got != want {
 			t.Errorf("the focus is on %q, not on %q", got, want)
 		}
 	}

@@ -53,6 +53,7 @@ func splitAPayment(t *testing.T, h *house, axe string) {
 		b.do(t, step{Do: "see", Text: "Split removed"})
 		split(0)
 		b.do(t, step{Do: "click", Name: "Undo"})
+		b.do(t, step{Do: "see", Text: "Undone"}) // the screen may still show the parts that were removed
 		b.do(t, step{Do: "see", Text: "Split into 2"})
 		split(2)
 		part, err := pg.Value[string](t.Context(), h.DB, `select short_id from transaction where parent_id =

@@ -38,7 +38,7 @@ func TestThroughTheAPI(t *testing.T) {
 		ReportID *string     `json:"report_id"`
 		Error    any         `json:"error"`
 	}
-	h.must("workflow.run", map[string]any{"slug": "filer", "wait": "20s"}, &run)
+	h.play("filer", &run)
 	if run.Status != "succeeded" || len(run.Changes) != 2 || run.ReportID == nil || run.Cost == "" {
 		t.Fatalf("%+v", run)
 	}
@@ -60,7 +60,7 @@ func TestThroughTheAPI(t *testing.T) {
 			models.Use("update_transactions", update(ids, nil)),
 			models.Say("Filed once more."),
 		))
-		h.must("workflow.run", map[string]any{"slug": "filer", "wait": "20s"}, nil)
+		h.play("filer", nil)
 	}
 	if h.hash() == before {
 		t.Error("two more runs changed nothing")

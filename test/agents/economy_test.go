@@ -39,7 +39,7 @@ func TestEconomyOfPresets(t *testing.T) {
 	h.tag(200)
 	for _, w := range list.Workflows {
 		before := len(h.sim.Requests())
-		h.must("workflow.run", map[string]any{"slug": w.Slug, "wait": "30s"}, nil)
+		h.play(w.Slug, nil)
 		requests := h.sim.Requests()[before:]
 		if len(requests) == 0 {
 			t.Errorf("%s asked nothing", w.Slug)

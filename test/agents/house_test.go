@@ -229,6 +229,18 @@ func (h *house) wait(run id.ID) (told, []workflow.Line) {
 	return out, h.lines(run)
 }
 
+// play has a stored workflow run over the API until it ends, also if that takes longer than a call
+// waits, and reads the run.
+func (h *house) play(slug string, into any) {
+	h.t.Helper()
+	var made struct {
+		ID id.ID `json:"id"`
+	}
+	h.must("workflow.run", map[string]any{"slug": slug, "wait": "30s"}, &made)
+	h.wait(made.ID)
+	h.must("workflow-run.get", map[string]any{"id": made.ID.String()}, into)
+}
+
 func (h *house) lines(run id.ID) []workflow.Line {
 	h.t.Helper()
 	lines, err := pg.All[workflow.Line](h.t.Context(), h.DB,

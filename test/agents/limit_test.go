@@ -327,7 +327,7 @@ func TestMonthlyCeiling(t *testing.T) {
 	}
 	run := func() (out ran) {
 		t.Helper()
-		h.must("workflow.run", map[string]any{"slug": "reader", "wait": "20s"}, &out)
+		h.play("reader", &out)
 		return out
 	}
 	alerts := func() (titles []string) {

@@ -220,7 +220,7 @@ func (h *house) cost(t *testing.T, slug string, rows bool, script models.Script)
 		Status string  `json:"status"`
 		Error  *string `json:"error_message"`
 	}
-	h.must("workflow.run", map[string]any{"slug": slug, "wait": "30s"}, &run)
+	h.play(slug, &run)
 	requests := h.sim.Requests()[before:]
 	if run.Status != "succeeded" || len(requests) == 0 {
 		t.Fatalf("%s: %+v after %d requests", slug, run, len(requests))

@@ -13,6 +13,7 @@ import (
 func linkStory(t *testing.T, h *house, axe, size string) {
 	t.Helper()
 	h.proposeLinks(t)
+	h.settle(t) // of the links that were confirmed before
 	waiting := h.count(t, `select count(*) from account_link where confidence = 'auto' and deleted_at is null`)
 	b := newBrowser(t, size)
 	b.enterAt(t, h, "/review/links", fmt.Sprintf("%d to review.", waiting))

@@ -20,6 +20,7 @@ func ruleStory(t *testing.T, h *house, axe, size string) {
 	h.hold(t, from) // a person's decision, which no rule changes
 	overrule := h.rule(t, "Large ones "+size, payee, "shopping", `, "priority": 100`, 30)
 	post[json.RawMessage](t, h, "/api/v1/rules/"+overrule+"/apply?wait=20s", "application/json", `{}`)
+	h.settle(t)
 	before := h.filed(t)
 	will := h.rehearse(t, payee, target)
 	b := newBrowser(t, size)

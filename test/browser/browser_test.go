@@ -38,7 +38,7 @@ type place struct{ locale, zone string }
 
 // deeds are the steps with which a person does something; the others look and wait.
 var deeds = []string{
-	"visit", "click", "follow", "press", "fill", "write", "tick", "upload", "choose", "enter", "key", "reach", "swipe",
+	"visit", "click", "follow", "press", "fill", "write", "tick", "upload", "choose", "enter", "key", "chord", "reach", "swipe",
 }
 
 // find returns the path of a program or file that the test needs. A machine without it skips the

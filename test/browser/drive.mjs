@@ -76,6 +76,9 @@ async function changed() {
   for (let still = 0; still < 2 && Date.now() - begun < 60_000; still = sent() ? 0 : still + 1) await page.waitForTimeout(25);
 }
 
+const drawn = () => !document.querySelector("main [aria-busy=true]") && !!document.querySelector("h1");
+const unrest = () => new Error(`the page does not come to rest; it waits for ${[...asked].map((r) => r.url()).join(", ") || "something to be drawn"}`);
+
 const inside = (frame) => (frame ? page.frameLocator("iframe") : page);
 
 const steps = {
@@ -114,7 +117,7 @@ const steps = {
   // What a field holds: its text, or the words of what is chosen.
   holds: async ({ name }) => ({ text: await page.getByLabel(name, { exact: true }).filter({ visible: true }).first().evaluate((e) => e.selectedOptions?.[0]?.label ?? e.value) }),
   // The line that is marked as the current one, and what a picker would take: read as text.
-  currentKey: async () => ({ text: (await page.locator("[data-current]").getAttribute("data-key", { timeout: 1000 })) ?? "" }),
+  currentKey: async () => ({ text: (await page.locator("[data-current]").getAttribute("data-key")) ?? "" }),
   current: async () => ({ text: (await page.locator("[data-current]").innerText({ timeout: 1000 }).catch(() => "")).trim() }),
   highlighted: async () => ({ text: (await page.locator("[data-highlighted]").first().innerText({ timeout: 1000 }).catch(() => "")).trim() }),
   moved: ({ text }) => page.waitForFunction((was) => document.querySelector("[data-current]")?.innerText.trim() !== was, text),
@@ -148,6 +151,8 @@ const steps = {
   back: () => page.goBack(),
   enter: () => page.keyboard.press("Enter"),
   key: ({ name }) => page.keyboard.press(name),
+  // Keys that are one after the other, and together mean something if they come soon enough: none waits until the page has taken the one before.
+  chord: ({ name }) => Promise.all([...name].map((k) => page.keyboard.press(k))),
   // A key that is pressed in another tab of the same browser.
   elsewhere: async ({ name }) => {
     const other = await page.context().newPage();
@@ -159,15 +164,19 @@ const steps = {
   // Until nothing is asked for any more and nothing moves.
   idle: async () => {
     await page.waitForLoadState("networkidle"); // which is true for ever once a page was idle
-    for (let still = 0; still < 4; still = asked.size === 0 ? still + 1 : 0) await page.waitForTimeout(50); // also for what begins to move
+    const begun = Date.now();
+    // Also for what begins to move. A page that is too busy to answer may not have asked yet; one that is being left answers nothing.
+    for (let still = 0; still < 4; still = asked.size === 0 && (await page.evaluate(drawn).catch(() => false)) ? still + 1 : 0) {
+      if (Date.now() - begun > patience) throw unrest();
+      await page.waitForTimeout(50);
+    }
     await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity));
   },
   // Until all that was asked for is here and drawn. It is sooner than idle, which waits half a second for more.
   quiet: async () => {
-    const drawn = () => !document.querySelector("main [aria-busy=true]") && !!document.querySelector("h1");
     const begun = Date.now();
     for (let still = 0; still < 3; still = asked.size === 0 && (await page.evaluate(drawn)) ? still + 1 : 0) {
-      if (Date.now() - begun > patience) throw new Error(`the page does not come to rest; it waits for ${[...asked].map((r) => r.url()).join(", ") || "something to be drawn"}`);
+      if (Date.now() - begun > patience) throw unrest();
       await page.waitForTimeout(25);
     }
   },

@@ -427,9 +427,7 @@ func bySwipe(t *testing.T, h *house, axe string) {
 	b.screen(t, "/review", "payees")
 	b.do(t, step{Do: "idle"})
 	waiting := h.open(t)
-	for _, key := range []string{"g", "a"} { // not A, which would agree
-		b.do(t, step{Do: "key", Name: key})
-	}
+	b.do(t, step{Do: "chord", Name: "ga"}) // not A, which would agree
 	b.do(t, step{Do: "see", Text: "By bank"})
 	if now := h.open(t); now != waiting {
 		t.Errorf("%d waited before the way to the activity, and %d after", waiting, now)

@@ -131,13 +131,13 @@ func sessionEnds(t *testing.T, h *house) {
 	}
 }
 
-// within holds what a person sees to half a minute, on however busy a machine: without the pulse it
+// within holds what a person sees to two minutes, which is for a busy machine: without the pulse it
 // would never come.
 func within(t *testing.T, what string, see func()) {
 	t.Helper()
 	start := time.Now()
 	see()
-	if took := time.Since(start); took > 30*time.Second {
+	if took := time.Since(start); took > 2*time.Minute {
 		t.Errorf("%s after %s", what, took)
 	}
 }

@@ -251,7 +251,7 @@ func (m *month) purpose(t *testing.T) string {
 	b := m.robin
 	b.do(t, step{Do: "click", Name: "Transactions"})
 	b.fill(t, "Search", "47110815")
-	b.do(t, step{Do: "see", Text: "1 transaction"})
+	b.do(t, step{Do: "see", Text: `/\b1 transaction\b/`}) // and not 301 transactions
 	b.reads(t, "Fahrrad Meyer … Rechnung 47110815 Bremse … €64.50")
 	if n := len(m.list(t, "search=47110815")); n != 1 {
 		t.Errorf("%d payments are found", n)
@@ -411,7 +411,7 @@ func (m *month) splits(t *testing.T) string {
 	b := m.robin
 	b.do(t, step{Do: "click", Name: "Transactions"})
 	b.fill(t, "Search", "47110815")
-	b.do(t, step{Do: "see", Text: "1 transaction"})
+	b.do(t, step{Do: "see", Text: `/\b1 transaction\b/`})
 	b.do(t, step{Do: "click", Name: "Fahrrad Meyer.*"})
 	b.do(t, step{Do: "press", Name: "Split"})
 	b.fill(t, "Amount for part 1", "20")

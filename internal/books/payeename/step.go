@@ -88,11 +88,15 @@ func (n *namer) lead() bool {
 		n.words = n.words[k : k+c]
 		return true
 	}
-	if letters(n.words[k:]) {
-		n.words, n.card = n.words[k:], true
+	if rest := n.words[k:]; letters(rest) && !onlyTier(rest) {
+		n.words, n.card = rest, true
 	}
 	return false
 }
+
+// onlyTier reports whether words are only the kind of a card: "Visa Gold 4421" names no payee but
+// the card, and "Gold" would not say so.
+func onlyTier(words []word) bool { return tiers[words[0].fold] && !letters(words[1:]) }
 
 // cut ends the name before anything that is never part of a name: a column, a reference, the number
 // of a shop, a legal form.
@@ -171,6 +175,8 @@ func (n *namer) trail() {
 				n.words = n.words[:len(n.words)-1]
 			}
 			again, placed = true, true
+		case last == 1 && cards[n.words[0].fold] && payments[w.fold]: // "Card payment" names no payee
+			return
 		case endings[w.fold] && n.words[last-1].fold != "&" && n.words[last-1].fold != "and":
 			n.words, again = n.words[:last], true
 		case !placed && n.card && !civic[n.words[0].fold] && !joining[n.words[last-1].fold]:

@@ -196,5 +196,11 @@ var numbered = phrased(`100 montaditos, rema 1000, motel 6, super 8, forever 21,
 // cards are kinds of cards, as they appear before the last digits of a card number.
 var cards = lines(`cb, visa, mc, card, carte, karte, ec, x, xx, mastercard, maestro, amex`)
 
+// tiers are kinds of cards, as they appear after the name of their network.
+var tiers = lines(`gold, silver, platinum, classic`)
+
+// payments are the endings with which a wording of a card is about paying the card's debt.
+var payments = lines(`pmt, payment, payments`)
+
 // months are abbreviations in dates that are written without spaces.
 var months = lines(`jan, feb, mar, apr, may, jun, jul, aug, sep, sept, oct, nov, dec, mai, okt, dez, maj, fev, avr, juin, juil, aou, ene, abr, ago, dic, gen, mag, giu, lug, set, ott`)

@@ -28,7 +28,7 @@ import { Item, Lines } from "#/ui/Lines";
 import { Facts, Page } from "#/ui/Page";
 import { Merge, Rename, SamePayee } from "./Naming";
 import { PayeeForm } from "./PayeeForm";
-import { monthsOf, searchOf } from "./payee";
+import { monthsOf, ownAccount, searchOf } from "./payee";
 
 const few = 8;
 
@@ -67,7 +67,7 @@ function One({ payee: p }: { payee: PayeeDetail }) {
   const [form, setForm] = useState<"rename" | "merge" | "edit" | null>(null);
   const all = useQuery({ ...counterparties, enabled: p.counterparty !== null });
   const record = all.data?.find((c) => c.id === p.counterparty?.id);
-  const { look, name } = useCategories();
+  const { look, name, kind } = useCategories();
   const today = localDay(new Date());
   const category = p.totals[0]?.category;
   const first = p.totals.map((x) => x.first_date).sort()[0] ?? today;
@@ -123,7 +123,7 @@ function One({ payee: p }: { payee: PayeeDetail }) {
         }
       >
         {may && <SamePayee payee={p} />}
-        <ByMonth payee={p} tone={look(category).tone} />
+        <ByMonth payee={p} tone={look(category).tone} own={ownAccount(p, kind)} />
         <LatestOf payee={p} />
       </Page>
       {form === "rename" && <Rename payee={p} onClose={close} />}
@@ -133,7 +133,7 @@ function One({ payee: p }: { payee: PayeeDetail }) {
   );
 }
 
-function ByMonth({ payee: p, tone }: { payee: PayeeDetail; tone: Tone }) {
+function ByMonth({ payee: p, tone, own }: { payee: PayeeDetail; tone: Tone; own: boolean }) {
   const go = useNavigate();
   const router = useRouter();
   const hidden = amounts.use() === "hidden";
@@ -143,9 +143,10 @@ function ByMonth({ payee: p, tone }: { payee: PayeeDetail; tone: Tone }) {
     return { href: router.buildLocation(to).href, go: () => void go(to) };
   };
   return (
-    <Card title={t`By month`} aside={<Sum value={total} currency={currency} />}>
+    <Card title={t`By month`} aside={!own && <Sum value={total} currency={currency} />}>
       <p className="small dim">
-        <Trans>Last 12 months</Trans> · {transactions(count)} · <Trans>Dotted line: average</Trans>
+        <Trans>Last 12 months</Trans> · {transactions(count)} ·{" "}
+        {own ? <Trans>Transfers between your accounts</Trans> : <Trans>Dotted line: average</Trans>}
       </p>
       <Bars
         name={p.payee_name}

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Payee, PayeeDetail } from "#/api/payees";
-import { monthsOf, otherPayees, searchOf } from "./payee";
+import { monthsOf, otherPayees, ownAccount, searchOf } from "./payee";
 
 const month = (month: string, iso_currency_code: string, money_out: number, money_in = 0) => ({
   month,
@@ -29,6 +29,14 @@ it("adds up the last twelve months in one currency", () => {
 
 it("is empty for a payee of nothing", () => {
   expect(monthsOf({ totals: [], months: [] } as unknown as PayeeDetail, "2026-11").total).toBe(0n);
+});
+
+it("knows payees that are own accounts, which are not summed", () => {
+  const kind = (category: string) => (category.startsWith("transfers") ? "transfer" : "expense");
+  const own = (...categories: (string | null)[]) =>
+    ownAccount({ totals: categories.map((category) => ({ category })) } as unknown as PayeeDetail, kind);
+  expect([own("transfers_savings"), own("transfers_savings", "transfers")]).toEqual([true, true]);
+  expect([own("home_rent"), own("transfers", "home_rent"), own(null), own()]).toEqual([false, false, false, false]);
 });
 
 it("searches for a payee's own transactions", () => {

@@ -23,6 +23,13 @@ export function monthsOf(p: PayeeDetail, last: string): PayeeMonths {
 }
 
 /**
+ * Whether a payee stands for the household's own accounts. Its transactions are transfers: neither income nor spending,
+ * so their sum would mislead.
+ */
+export const ownAccount = (p: Pick<PayeeDetail, "totals">, kind: (category: string) => string | undefined): boolean =>
+  p.totals.length > 0 && p.totals.every((x) => x.category !== null && kind(x.category) === "transfer");
+
+/**
  * The search for a payee's transactions. Transactions with the payee's key can also have a counterparty. Those belong
  * to another payee.
  */

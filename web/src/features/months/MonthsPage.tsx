@@ -14,6 +14,7 @@ import { useCategories } from "#/parts/categories";
 import { shownCurrency } from "#/parts/currency";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
+import { Nothing } from "#/parts/Nothing";
 import { PageHeader } from "#/parts/PageHeader";
 import { Segments } from "#/ui/Button";
 import { Card, Empty, Skeleton } from "#/ui/Card";
@@ -44,6 +45,7 @@ export function MonthsPage() {
   const home = useQuery(overview).data;
   const today = home?.today ?? localDay(new Date());
   const last = monthOf(today);
+  const books = { first: home?.data.first_date, last: home?.data.last_date };
   const side = search.side ?? "out";
   const kind = search.by ?? "category";
   const query = useQuery(
@@ -118,13 +120,21 @@ export function MonthsPage() {
         )}
         {query.data && lines.length === 0 && (
           <Card>
-            <Empty title={side === "out" ? t`No spending` : t`No income`}>
-              <Plural
-                value={months}
-                one="There are no matching transactions in the last # month."
-                other="There are no matching transactions in the last # months."
+            {books.first === null ? (
+              <Nothing
+                days={{ from: firstDay(shift(last, 1 - months)), to: lastDay(last), name: "" }}
+                books={books}
+                onChoose={() => undefined}
               />
-            </Empty>
+            ) : (
+              <Empty title={side === "out" ? t`No spending` : t`No income`}>
+                <Plural
+                  value={months}
+                  one="There are no matching transactions in the last # month."
+                  other="There are no matching transactions in the last # months."
+                />
+              </Empty>
+            )}
           </Card>
         )}
         {lines.length > 0 && (

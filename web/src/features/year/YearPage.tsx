@@ -16,6 +16,7 @@ import { percent, transactions } from "#/lib/words";
 import { Currencies } from "#/parts/Currencies";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
+import { Nothing } from "#/parts/Nothing";
 import { PageHeader } from "#/parts/PageHeader";
 import { Stepper } from "#/parts/Stepper";
 import { Figure } from "#/ui/Amount";
@@ -44,6 +45,7 @@ export function YearPage() {
   useKeys({ "[": () => !first && to(year - 1), "]": () => !last && to(year + 1) });
   const query = useQuery(yearQuery(year));
   const data = query.data;
+  const books = { first: home?.data.first_date, last: home?.data.last_date };
   const hidden = amounts.use() === "hidden";
   const [opened, setOpened] = useState<readonly string[]>([]);
   const currencies = data?.totals.map((s) => s.iso_currency_code) ?? [];
@@ -195,9 +197,13 @@ export function YearPage() {
         )}
         {data && !sums && (
           <Card>
-            <Empty title={t`Nothing in ${{ year: String(year) }}`}>
-              <Trans>There’s no income or spending in this year.</Trans>
-            </Empty>
+            {books.first === null ? (
+              <Nothing days={{ ...days, name: `${year}` }} books={books} onChoose={() => undefined} />
+            ) : (
+              <Empty title={t`Nothing in ${{ year: String(year) }}`}>
+                <Trans>There’s no income or spending in this year.</Trans>
+              </Empty>
+            )}
           </Card>
         )}
         {data && sums && (

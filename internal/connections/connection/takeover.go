@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/statement"
@@ -40,11 +41,11 @@ func (f *Connections) takeOver(ctx context.Context, tx pg.Tx, removed []bank.Rem
 	}
 	var entries []journal.Entry
 	for _, account := range accounts {
-		fresh, back, err := unknown(ctx, tx, account, removed, rows, of[account])
+		fresh, back, posts, err := unknown(ctx, tx, account, removed, rows, of[account])
 		if err != nil {
 			return nil, err
 		}
-		was, at, err := fromFiles(ctx, tx, account, rows, fresh)
+		was, at, err := fromFiles(ctx, tx, account, rows, fresh, posts)
 		if err != nil {
 			return nil, err
 		}
@@ -84,12 +85,14 @@ func filled(ctx context.Context, q pg.Querier, accounts []id.ID) ([]id.ID, error
 }
 
 // unknown returns the places, among these, of rows that are no transaction yet or that come back,
-// posted ones first. A row comes back if the bank removed it and reports it again, and back has
-// the places of those. A pending row that another row of the page is the posted form of, or that is
+// posted ones first. A row comes back if the bank removed it and reports it again. One that posts
+// with another amount or day than it had while it was pending counts as coming back too, because
+// only now does it look like the file's row. back has the places of both, and posts the pending
+// rows of the latter. A pending row that another row of the page is the posted form of, or that is
 // gone by now, is none of them.
 func unknown(ctx context.Context, q pg.Querier, account id.ID, removed []bank.Removal, rows []ledger.Incoming,
 	places []int,
-) (out []int, back map[int]bool, err error) {
+) (out []int, back map[int]bool, posts map[int]waiting, err error) {
 	ids, past := make([]string, 0, 2*len(places)), map[string]bool{}
 	for _, n := range places {
 		ids = append(ids, rows[n].ProviderID)
@@ -102,24 +105,37 @@ func unknown(ctx context.Context, q pg.Querier, account id.ID, removed []bank.Re
 	}
 	stored, err := known(ctx, q, account, ids)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	pending, err := waitingAmong(ctx, q, account, ids)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	withdrawn, err := pg.Values[string](ctx, q, `select provider_id from transaction where account_id = $1
 		and provider_id = any($2) and deleted_source = 'provider'`, account, ids)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	gone := map[string]bool{}
+	gone, waited := map[string]bool{}, map[string]waiting{}
 	for _, key := range withdrawn {
 		gone[key] = true
 	}
-	back = map[int]bool{}
+	for _, p := range pending {
+		waited[p.ProviderID] = p
+	}
+	back, posts = map[int]bool{}, map[int]waiting{}
 	for _, n := range places {
 		in := rows[n]
+		p, posted := waited[in.ProviderID]
+		if !posted && !stored[in.ProviderID] {
+			p, posted = waited[in.PendingID]
+		}
 		switch {
 		case past[in.ProviderID]:
 		case gone[in.ProviderID]:
 			out, back[n] = append(out, n), true
+		case posted && !in.Pending && (in.Amount != p.Amount || in.Currency != p.Currency || in.Date != p.Date):
+			out, back[n], posts[n] = append(out, n), true, p
 		case !stored[in.ProviderID] && !stored[in.PendingID]:
 			out = append(out, n)
 		}
@@ -127,7 +143,14 @@ func unknown(ctx context.Context, q pg.Querier, account id.ID, removed []bank.Re
 	slices.SortStableFunc(out, func(a, b int) int {
 		return cmp.Compare(waits(rows[a]), waits(rows[b]))
 	})
-	return out, back, nil
+	return out, back, posts, nil
+}
+
+// besides reports whether a file's row of this day and the pending row p were two payments: they
+// looked alike, and yet both were in the account.
+func besides(p waiting, in ledger.Incoming, day pg.Date) bool {
+	return in.Amount == p.Amount && in.Currency == p.Currency &&
+		day.Time().Sub(p.Date.Time()).Abs() <= statement.Apart*24*time.Hour
 }
 
 // giveWay deletes the files' rows for which the bank's own rows come back, and returns the others.
@@ -156,10 +179,11 @@ func waits(in ledger.Incoming) int {
 }
 
 // fromFiles finds the rows at these places among those that files brought into the account: the row
-// at places[i] is the one under was[i].
-func fromFiles(ctx context.Context, q pg.Querier, account id.ID, rows []ledger.Incoming, fresh []int) (was []string,
-	places []int, err error,
-) {
+// at places[i] is the one under was[i]. A row that posts is not one that stood beside it while it
+// was pending.
+func fromFiles(ctx context.Context, q pg.Querier, account id.ID, rows []ledger.Incoming, fresh []int,
+	posts map[int]waiting,
+) (was []string, places []int, err error) {
 	if len(fresh) == 0 {
 		return nil, nil, nil
 	}
@@ -191,11 +215,12 @@ func fromFiles(ctx context.Context, q pg.Querier, account id.ID, rows []ledger.I
 	if err != nil {
 		return nil, nil, err
 	}
-	stored := map[money.Currency][]statement.Stored{}
+	stored, days := map[money.Currency][]statement.Stored{}, map[string]pg.Date{}
 	for _, f := range found {
 		if statement.Source(f.Key) == "" { // of another bank's feed, in an account that was merged
 			continue
 		}
+		days[f.Key] = f.Date
 		stored[f.Currency] = append(stored[f.Currency], statement.Stored{
 			Key: f.Key, Date: f.Date.String(), Cents: f.Amount.Cents(), Name: f.Name,
 		})
@@ -207,9 +232,14 @@ func fromFiles(ctx context.Context, q pg.Querier, account id.ID, rows []ledger.I
 			fed[i] = statement.Row{Date: rows[n].Date.String(), Amount: rows[n].Amount, Name: rows[n].Name}
 		}
 		for i, at := range statement.Fed(fed, files) {
-			if at >= 0 {
-				was, places = append(was, files[at].Key), append(places, in[currency][i])
+			if at < 0 {
+				continue
 			}
+			n := in[currency][i]
+			if p, ok := posts[n]; ok && besides(p, rows[n], days[files[at].Key]) {
+				continue
+			}
+			was, places = append(was, files[at].Key), append(places, n)
 		}
 	}
 	return was, places, nil

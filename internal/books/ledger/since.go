@@ -66,7 +66,8 @@ func fedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[i
 // [Books.TakeOver], so the payment is in the books as the bank's row. It looks for live rows of the
 // bank's feed that were not there when the transaction last was new or restored, and that were no
 // other file's row: what was there before stood beside it already. As with a sync, each of the
-// bank's rows stands for one transaction; those that the same entries delete stand for none.
+// bank's rows stands for one transaction, also if that one stays deleted; those that the same
+// entries delete stand for none.
 func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
 	ids, leaving := restored(entries), []id.ID{}
 	if len(ids) == 0 {
@@ -76,6 +77,10 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 		if e.Field == journal.FieldDeleted && e.After != nil {
 			leaving = append(leaving, e.SubjectID)
 		}
+	}
+	beside, err := undoneBeside(ctx, q, ids)
+	if err != nil {
+		return nil, err
 	}
 	type row struct {
 		ID       id.ID          `db:"id"`
@@ -108,7 +113,7 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 		where b.id <> all($3) and (b.created_at > coalesce(l.created_at, f.created_at)
 			or (select e.after is not null from entry e where e.subject_id = b.id and e.field = 'deleted'
 				and e.id < l.id order by e.id desc limit 1))
-		order by f.account_id, f.date, f.id, b.date, b.id`, ids, statement.Apart, leaving)
+		order by f.account_id, f.date, f.id, b.date, b.id`, slices.Concat(ids, beside), statement.Apart, leaving)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +136,7 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 			fed[at] = append(fed[at], statement.Row{Date: r.On.String(), Amount: r.Amount, Name: text.Name(r.Words)})
 		}
 	}
-	out := map[id.ID]bool{}
+	asked, out := setOf(ids), map[id.ID]bool{}
 	for at, of := range files {
 		stored := make([]statement.Stored, len(of))
 		for i, r := range of {
@@ -140,9 +145,99 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 			}
 		}
 		for _, n := range statement.Fed(fed[at], stored) {
-			if n >= 0 {
+			if n >= 0 && asked[of[n].ID] {
 				out[of[n].ID] = true
 			}
+		}
+	}
+	return out, nil
+}
+
+// undoneBeside returns transactions of files that stay deleted because their import was undone, and
+// that once were in an account together with transactions to restore of the same amount. Those are
+// other payments, so what the bank has reported of one of them it has not reported of the other,
+// whichever is restored first.
+func undoneBeside(ctx context.Context, q pg.Querier, ids []id.ID) ([]id.ID, error) {
+	type places struct {
+		Account id.ID   `db:"account_id"`
+		First   pg.Date `db:"first"`
+		Last    pg.Date `db:"last"`
+		Cents   []int64 `db:"cents"`
+	}
+	in, err := pg.All[places](ctx, q, `
+		select t.account_id, min(t.date) as first, max(t.date) as last,
+			array_agg(distinct (t.amount * 100)::bigint) as cents
+		from unnest($1::uuid[]) v (id) join transaction t on t.id = v.id and t.origin = 'bank'
+		group by t.account_id`, ids)
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		ID       id.ID  `db:"id"`
+		Identity string `db:"provider_id"`
+	}
+	var found []id.ID
+	asked := setOf(ids)
+	for _, p := range in {
+		rows, err := pg.All[row](ctx, q, `
+			select id, provider_id from transaction
+			where account_id = $1 and date between $2::date - $4::int and $3::date + $4::int
+				and (amount * 100)::bigint = any($5) and deleted_at is not null and deleted_source = 'provider'
+				and origin = 'bank' and provider_id !~ '^(merged|lent):'`, p.Account, p.First, p.Last, 2*statement.Apart,
+			p.Cents)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if !asked[r.ID] && statement.Source(r.Identity) != "" {
+				found = append(found, r.ID)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return together(ctx, q, found, ids)
+}
+
+// together returns those of the deleted transactions that were last in their account while one of
+// the others, which are deleted too, of the same amount was last there.
+func together(ctx context.Context, q pg.Querier, ids, others []id.ID) ([]id.ID, error) {
+	type life struct {
+		ID       id.ID          `db:"id"`
+		Account  id.ID          `db:"account_id"`
+		Amount   money.Amount   `db:"amount"`
+		Currency money.Currency `db:"currency"`
+		Began    int64          `db:"began"` // the entry that brought or restored it last
+		Ended    int64          `db:"ended"` // the entry that deleted it last
+	}
+	// Each is looked up by its id: a join could read all entries.
+	lives, err := pg.All[life](ctx, q, `
+		select t.id, t.account_id, t.amount, t.currency, coalesce((select e.id from entry e
+				where e.subject_id = t.id and e.field = 'deleted' and e.after is null order by e.id desc limit 1), 0) as began,
+			coalesce((select e.id from entry e
+				where e.subject_id = t.id and e.field = 'deleted' and e.after is not null order by e.id desc limit 1), 0) as ended
+		from unnest($1::uuid[]) v (id) join transaction t on t.id = v.id`, slices.Concat(ids, others))
+	if err != nil {
+		return nil, err
+	}
+	type sum struct {
+		account  id.ID
+		amount   money.Amount
+		currency money.Currency
+	}
+	of, asked := map[sum][]life{}, setOf(ids)
+	for _, l := range lives {
+		if at := (sum{l.Account, l.Amount, l.Currency}); !asked[l.ID] {
+			of[at] = append(of[at], l)
+		}
+	}
+	var out []id.ID
+	for _, l := range lives {
+		if asked[l.ID] && slices.ContainsFunc(of[sum{l.Account, l.Amount, l.Currency}], func(o life) bool {
+			return max(l.Began, o.Began) < min(l.Ended, o.Ended)
+		}) {
+			out = append(out, l.ID)
 		}
 	}
 	return out, nil

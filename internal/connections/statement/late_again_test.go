@@ -241,3 +241,78 @@ func TestBankReportsAgainAfterFile(t *testing.T) {
 	l.undo(t, imported)
 	l.holds(t, "the import undone", "2026-04-16 6.00 MARKET", kiosk)
 }
+
+// Two equal payments came from two imports. Both imports were undone, the bank reports one of them,
+// some or all of the payments, and the imports are redone alone: the payments count as often as the
+// one that has more of them says, in whatever order.
+func TestRedoImportsOneByOne(t *testing.T) {
+	t.Parallel()
+	const coffee, later = "2026-04-01,Kaffee,-3.50\n", "2026-04-02,Kaffee,-3.50\n"
+	for _, second := range []string{coffee, later} {
+		for reports := range 4 {
+			for _, first := range []bool{true, false} {
+				t.Run(fmt.Sprint(second[:10], " reports ", reports, " first ", first), func(t *testing.T) {
+					t.Parallel()
+					l := newLate(t, bank.Delta)
+					one := l.brings(t, "Date,Description,Amount\n"+coffee)
+					two := l.brings(t, "Date,Description,Amount\n"+coffee+second)
+					if one.Added != 1 || two.Added != 1 {
+						t.Fatalf("%+v %+v", one.Counts, two.Counts)
+					}
+					undone := []*journal.Reverted{}
+					for _, c := range []Imported{two, one} {
+						out := l.undo(t, c.ChangeID)
+						undone = append(undone, &out)
+					}
+					for n := range reports {
+						l.bank.reports(fed(fmt.Sprint("k", n), "2026-04-01", "3.50", "CAFE"))
+						l.sync(t)
+					}
+					if first {
+						undone[0], undone[1] = undone[1], undone[0]
+					}
+					for i, u := range undone {
+						l.undo(t, &u.Change.ID)
+						if i == 1 {
+							break
+						}
+						// the other import is still undone
+						if got := len(l.rowsOf(t, l.of)); got < max(reports, 1) || got > max(reports, 2) {
+							t.Errorf("one redone: %d live", got)
+						}
+					}
+					if got := l.rowsOf(t, l.of); len(got) != max(reports, 2) {
+						t.Errorf("%d live: %q", len(got), got)
+					}
+					if out := l.brings(t, "Date,Description,Amount\n"+coffee+second); out.changed() {
+						t.Errorf("again: %+v", out.Counts)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The import was undone after the bank had taken over one of its rows, and the bank has reported
+// the others since, so the undo cannot be undone. The undo of the first sync gives its row back to
+// the file: the import can be undone again and takes it away.
+func TestImportUndoneTwice(t *testing.T) {
+	t.Parallel()
+	l := newLate(t, bank.Delta)
+	imported := l.brings(t, lateFile).ChangeID
+	all := lateRows()
+	l.bank.reports(all[0])
+	change := l.sync(t)
+	undone := l.undo(t, imported)
+	l.holds(t, "the import undone", lateBooks[0])
+	l.bank.reports(all[1:]...)
+	l.sync(t)
+	l.holds(t, "reported", lateBooks...)
+	if out := l.redo(t, undone, 5); out.Change != nil {
+		t.Errorf("a change was made: %+v", out.Change)
+	}
+	l.undo(t, change)
+	l.holds(t, "the first sync undone", append([]string{"2026-01-05 900.00 Miete"}, lateBooks[1:]...)...)
+	out := l.undo(t, imported)
+	l.holds(t, fmt.Sprintf("the import undone again: %v", out.ByReason), lateBooks[1:]...)
+}

@@ -416,3 +416,40 @@ func TestRemovedAccountAndTheFileOfAnother(t *testing.T) {
 	}
 	m.sound()
 }
+
+// A merge was undone, and the other account's own file has brought a payment since that the merged
+// account has too. Undoing the undo would count it twice, so it is left. A new merge finds the
+// repeated payment.
+func TestMergeIsNotRedoneOverPaymentsThatCameSince(t *testing.T) {
+	t.Parallel()
+	m := newMerges(t)
+	into := m.connection()
+	a, _ := m.file(m.connection(), "A", rows("AX", 3)...)
+	b, _ := m.file(into, "B", "2026-03-01,AGAIN,-10.00", "2026-06-02,E,-1.00")
+	merge := *m.merge(a, b, false).Result.Change
+	if m.live(b) != 4 {
+		t.Fatalf("%d rows", m.live(b))
+	}
+	undone := m.back(m.key, merge)
+	if r := m.back(m.key, undone.Change.ID); len(r.Skipped) > 0 || m.live(b) != 4 {
+		t.Fatalf("%+v, %d rows", r, m.live(b))
+	} else {
+		undone = m.back(m.key, r.Change.ID)
+	}
+	if _, added := m.file(into, "B", "2026-03-02,BANK,-11.00"); added != 1 {
+		t.Fatalf("%d added", added)
+	}
+	again, before := m.lastImport(), m.hash()
+	m.left(m.back(m.key, undone.Change.ID), "together")
+	m.same(before, "made again over a payment that came since")
+	if r := m.merge(a, b, false); r.Result.Duplicates != 2 || m.live(b) != 4 {
+		t.Errorf("%+v, %d rows", r, m.live(b))
+	} else {
+		m.revert(*r.Result.Change)
+	}
+	m.revert(again)
+	if r := m.back(m.key, undone.Change.ID); len(r.Skipped) > 0 || m.live(b) != 4 {
+		t.Errorf("%+v, %d rows", r, m.live(b))
+	}
+	m.sound()
+}

@@ -222,7 +222,8 @@ func (moves) Places() {}
 func (moves) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
 // Apply implements journal.Subject. A transaction moves back only into an account that still
-// exists, and an agent cannot revert a merge by a person.
+// exists and that has not got its payment once more since, and an agent cannot revert a merge by a
+// person.
 func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, accounts, identities := make([]id.ID, len(entries)), make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
@@ -248,6 +249,10 @@ func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]
 	if err != nil {
 		return nil, err
 	}
+	again, err := repeatedSince(ctx, tx, entries, ids, accounts)
+	if err != nil {
+		return nil, err
+	}
 	var left []journal.Skipped
 	n := 0
 	for i, e := range entries {
@@ -256,6 +261,8 @@ func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]
 			left = append(left, journal.Skip(e, "held"))
 		case !there[i]:
 			left = append(left, journal.Skip(e, "missing"))
+		case again[e.SubjectID]:
+			left = append(left, journal.Skip(e, "conflict"))
 		default:
 			ids[n], accounts[n], identities[n] = ids[i], accounts[i], identities[i]
 			n++

@@ -259,3 +259,33 @@ func inFormerAccount(ctx context.Context, q pg.Querier, entries []journal.Entry)
 				and a.deleted_at is null limit 1) x`, ids)
 	return setOf(again), err
 }
+
+// repeatedSince returns those of the transactions that would move into these accounts whose payment
+// the account has got once more since they left it: a bank or a file brought an equal one there, or
+// it was restored or moved there. Both together would count the payment twice, and a new merge
+// finds what repeats. Those that the same change deletes are none of them.
+func repeatedSince(ctx context.Context, q pg.Querier, entries []journal.Entry, ids, accounts []id.ID) (map[id.ID]bool,
+	error,
+) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	// Each is looked up by its days and its id: a join could compare every row with every other.
+	found, err := pg.Values[id.ID](ctx, q, `
+		select distinct x.id
+		from unnest($1::uuid[], $2::uuid[]) v (id, account_id)
+		join transaction x on x.id = v.id and x.account_id <> v.account_id and x.deleted_at is null and x.origin = 'bank'
+		cross join lateral (select b.id, b.created_at from transaction b where b.account_id = v.account_id
+			and b.date between x.date - $3::int and x.date + $3::int and b.amount = x.amount and b.currency = x.currency
+			and b.deleted_at is null and b.origin = 'bank' offset 0) b
+		cross join lateral (select e.id, c.created_at from entry e join change c on c.id = e.change_id
+			where e.subject_id = x.id and e.field = 'account' order by e.id desc limit 1) l -- it left
+		where (b.created_at > l.created_at
+				or (select e.before is not null from entry e where e.subject_id = b.id and e.field = 'deleted'
+					and e.id > l.id order by e.id limit 1)
+				or (select not starts_with(e.before, v.account_id::text) from entry e where e.subject_id = b.id
+					and e.field = 'account' and e.id > l.id order by e.id limit 1))
+			and not exists (select from entry e where e.subject_id = x.id and e.field = 'deleted' and e.after is null
+				and e.change_id = (select change_id from entry where id = $4))`, ids, accounts, statement.Apart, entries[0].ID)
+	return setOf(found), err
+}

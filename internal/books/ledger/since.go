@@ -153,10 +153,10 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 	return out, nil
 }
 
-// undoneBeside returns transactions of files that stay deleted because their import was undone, and
-// that once were in an account together with transactions to restore of the same amount. Those are
-// other payments, so what the bank has reported of one of them it has not reported of the other,
-// whichever is restored first.
+// undoneBeside returns transactions of files that stay deleted because their import was undone or
+// because the bank reported their payment, and that were last in an account while transactions to
+// restore of the same amount were there. Those are other payments, so what the bank has reported of
+// one of them it has not reported of the other, whichever is restored first.
 func undoneBeside(ctx context.Context, q pg.Querier, ids []id.ID) ([]id.ID, error) {
 	type places struct {
 		Account id.ID   `db:"account_id"`
@@ -263,7 +263,7 @@ func inFormerAccount(ctx context.Context, q pg.Querier, entries []journal.Entry)
 // repeatedSince returns those of the transactions that would move into these accounts whose payment
 // the account has got once more since they left it: a bank or a file brought an equal one there, or
 // it was restored or moved there. Both together would count the payment twice, and a new merge
-// finds what repeats. Those that the same change deletes are none of them.
+// finds what repeats. Transactions that the undo deletes again are none of them.
 func repeatedSince(ctx context.Context, q pg.Querier, entries []journal.Entry, ids, accounts []id.ID) (map[id.ID]bool,
 	error,
 ) {
@@ -279,7 +279,8 @@ func repeatedSince(ctx context.Context, q pg.Querier, entries []journal.Entry, i
 			and b.date between x.date - $3::int and x.date + $3::int and b.amount = x.amount and b.currency = x.currency
 			and b.deleted_at is null and b.origin = 'bank' offset 0) b
 		cross join lateral (select e.id, c.created_at from entry e join change c on c.id = e.change_id
-			where e.subject_id = x.id and e.field = 'account' order by e.id desc limit 1) l -- it left
+			where e.subject_id = x.id and e.field = 'account' and starts_with(e.before, v.account_id::text)
+			order by e.id desc limit 1) l -- it left that account
 		where (b.created_at > l.created_at
 				or (select e.before is not null from entry e where e.subject_id = b.id and e.field = 'deleted'
 					and e.id > l.id order by e.id limit 1)

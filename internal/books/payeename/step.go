@@ -177,7 +177,7 @@ func (n *namer) trail() {
 			again, placed = true, true
 		case last == 1 && cards[n.words[0].fold] && payments[w.fold]: // "Card payment" names no payee
 			return
-		case last == 1 && w.fold == "company" && len(n.words[0].fold) <= 3: // "Bio Company" is a name
+		case last == 1 && w.fold == "company" && len(n.words[0].fold) <= 3: // "Bio" alone would be no name
 			return
 		case endings[w.fold] && n.words[last-1].fold != "&" && n.words[last-1].fold != "and":
 			n.words, again = n.words[:last], true

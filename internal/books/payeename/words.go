@@ -199,7 +199,7 @@ var cards = lines(`cb, visa, mc, card, carte, karte, ec, x, xx, mastercard, maes
 // tiers are kinds of cards, as they appear after the name of their network.
 var tiers = lines(`gold, silver, platinum, classic`)
 
-// payments are the endings with which a wording of a card is about paying the card's debt.
+// payments are the endings after which a wording that begins with a card names no payee.
 var payments = lines(`pmt, payment, payments`)
 
 // months are abbreviations in dates that are written without spaces.

@@ -226,20 +226,34 @@ func fromFiles(ctx context.Context, q pg.Querier, account id.ID, rows []ledger.I
 		})
 	}
 	for _, currency := range slices.Sorted(maps.Keys(stored)) {
-		files := stored[currency]
-		fed := make([]statement.Row, len(in[currency]))
-		for i, n := range in[currency] {
-			fed[i] = statement.Row{Date: rows[n].Date.String(), Amount: rows[n].Amount, Name: rows[n].Name}
+		left := stored[currency]
+		claim := func(at []int, files []statement.Stored) {
+			fed := make([]statement.Row, len(at))
+			for i, n := range at {
+				fed[i] = statement.Row{Date: rows[n].Date.String(), Amount: rows[n].Amount, Name: rows[n].Name}
+			}
+			taken := map[string]bool{}
+			for i, of := range statement.Fed(fed, files) {
+				if of >= 0 {
+					was, places, taken[files[of].Key] = append(was, files[of].Key), append(places, at[i]), true
+				}
+			}
+			left = slices.DeleteFunc(left, func(f statement.Stored) bool { return taken[f.Key] })
 		}
-		for i, at := range statement.Fed(fed, files) {
-			if at < 0 {
-				continue
+		// A row that is new has the first choice: one that posts may have stood beside all of them.
+		var posting, others []int
+		for _, n := range in[currency] {
+			if _, ok := posts[n]; ok {
+				posting = append(posting, n)
+			} else {
+				others = append(others, n)
 			}
-			n := in[currency][i]
-			if p, ok := posts[n]; ok && besides(p, rows[n], days[files[at].Key]) {
-				continue
-			}
-			was, places = append(was, files[at].Key), append(places, n)
+		}
+		claim(others, slices.Clone(left))
+		for _, n := range posting {
+			claim([]int{n}, slices.DeleteFunc(slices.Clone(left), func(f statement.Stored) bool {
+				return besides(posts[n], rows[n], days[f.Key])
+			}))
 		}
 	}
 	return was, places, nil

@@ -86,3 +86,26 @@ func TestPendingRowPostsBesideTheFilesRow(t *testing.T) {
 	l.sync(t)
 	l.holds(t, "posted", "2026-06-05 3.50 BUS", "2026-06-03 3.50 Bus")
 }
+
+// A page posts a row and brings another one of that day and amount. The file's row that stood beside
+// the pending one is the other one, whichever of the two the page names first.
+func TestPendingRowPostsBeforeTheFilesRowComes(t *testing.T) {
+	t.Parallel()
+	const line = "2026-06-03,Bus,-3.50\n"
+	for name, order := range map[string][2]int{"first": {0, 1}, "last": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLate(t, bank.Delta)
+			l.brings(t, "Date,Description,Amount\n"+line+line)
+			wait := fed("w", "2026-06-03", "3.50", "BUS")
+			wait.Pending = true
+			l.bank.reports(wait)
+			l.sync(t)
+			page := []bank.Transaction{fed("q", "2026-06-05", "3.50", "BUS"), fed("r", "2026-06-05", "3.50", "BUS")}
+			page[0].PendingID = "w"
+			l.bank.reports(page[order[0]], page[order[1]])
+			l.sync(t)
+			l.holds(t, "posted", "2026-06-05 3.50 BUS", "2026-06-05 3.50 BUS")
+		})
+	}
+}

@@ -29,8 +29,8 @@
 //     records such entries as a separate change.
 //   - Reverting everything, newest first and each change once, skips nothing and restores the
 //     original state. A file's transaction whose undo is undone stays away if the bank has reported
-//     its payment since. An undone merge stays undone if the other account has got payments of the
-//     merged one since.
+//     its payment since, and so does a row of the bank whose payment a file has brought since. An
+//     undone merge stays undone if the other account has got payments of the merged one since.
 //   - An agent cannot revert a value that a person holds.
 //   - Carrying out a plan skips every field that someone has touched since the plan was made.
 //

@@ -18,7 +18,7 @@ import (
 func broughtSince(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
 	out := map[id.ID]bool{}
 	for _, find := range []func(context.Context, pg.Querier, []journal.Entry) (map[id.ID]bool, error){
-		fedSince, reportedSince, inFormerAccount,
+		fedSince, reportedSince, filedSince, inFormerAccount,
 	} {
 		found, err := find(ctx, tx, entries)
 		if err != nil {
@@ -147,6 +147,86 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 		for _, n := range statement.Fed(fed[at], stored) {
 			if n >= 0 && asked[of[n].ID] {
 				out[of[n].ID] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// filedSince returns those of the transactions to restore that a bank reported and whose payment a
+// file has brought since they were deleted. The file could not know them by then, so the payment is
+// in the books as the file's row. Rows of files that the same entries delete are none of them.
+func filedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
+	ids, leaving := restored(entries), []id.ID{}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if e.Field == journal.FieldDeleted && e.After != nil {
+			leaving = append(leaving, e.SubjectID)
+		}
+	}
+	type row struct {
+		ID       id.ID          `db:"id"`
+		Account  id.ID          `db:"account_id"`
+		Identity string         `db:"provider_id"`
+		Date     pg.Date        `db:"date"`
+		Amount   money.Amount   `db:"amount"`
+		Currency money.Currency `db:"currency"`
+		Name     string         `db:"name"`
+		File     id.ID          `db:"file_id"`
+		As       string         `db:"file_identity"`
+		On       pg.Date        `db:"file_date"`
+		Words    string         `db:"file_name"`
+	}
+	// Each is looked up by its days: a join could compare every row with every other.
+	rows, err := pg.All[row](ctx, q, `
+		select b.id, b.account_id, b.provider_id, b.date, b.amount, b.currency, bd.name, f.id as file_id,
+			f.provider_id as file_identity, f.date as file_date, fd.name as file_name
+		from unnest($1::uuid[]) v (id)
+		join transaction b on b.id = v.id and b.deleted_at is not null and b.origin = 'bank'
+		join descriptor bd on bd.id = b.descriptor_id
+		cross join lateral (select e.id from entry e where e.subject_id = b.id and e.field = 'deleted'
+			and e.after is not null order by e.id desc limit 1) l
+		cross join lateral (select f.* from transaction f where f.account_id = b.account_id
+			and f.date between b.date - $2::int and b.date + $2::int and f.amount = b.amount and f.currency = b.currency
+			and f.deleted_at is null and f.origin = 'bank' and f.provider_id !~ '^(merged|lent):' offset 0) f
+		join descriptor fd on fd.id = f.descriptor_id
+		where f.id <> all($3) and (select e.after is null from entry e where e.subject_id = f.id
+			and e.field = 'deleted' and e.id > l.id order by e.id limit 1) -- it came, or came back, since
+		order by b.account_id, b.date, b.id, f.date, f.id`, ids, statement.Apart, leaving)
+	if err != nil {
+		return nil, err
+	}
+	type place struct {
+		account  id.ID
+		currency money.Currency
+	}
+	banks, files, seen := map[place][]row{}, map[place][]statement.Stored{}, map[id.ID]bool{}
+	for _, r := range rows {
+		if statement.Source(r.Identity) != "" || statement.Source(r.As) == "" {
+			continue
+		}
+		at := place{r.Account, r.Currency}
+		if !seen[r.ID] {
+			seen[r.ID], banks[at] = true, append(banks[at], r)
+		}
+		if !seen[r.File] {
+			seen[r.File] = true
+			files[at] = append(files[at], statement.Stored{
+				Key: r.As, Date: r.On.String(), Cents: r.Amount.Cents(), Name: r.Words,
+			})
+		}
+	}
+	out := map[id.ID]bool{}
+	for at, of := range banks {
+		fed := make([]statement.Row, len(of))
+		for i, r := range of {
+			fed[i] = statement.Row{Date: r.Date.String(), Amount: r.Amount, Name: text.Name(r.Name)}
+		}
+		for i, n := range statement.Fed(fed, files[at]) {
+			if n >= 0 {
+				out[of[i].ID] = true
 			}
 		}
 	}
@@ -289,4 +369,26 @@ func repeatedSince(ctx context.Context, q pg.Querier, entries []journal.Entry, i
 			and not exists (select from entry e where e.subject_id = x.id and e.field = 'deleted' and e.after is null
 				and e.change_id = (select change_id from entry where id = $4))`, ids, accounts, statement.Apart, entries[0].ID)
 	return setOf(found), err
+}
+
+// takenBack returns the identities, of a file's staged rows, under which a bank took over a
+// transaction that it has taken back since.
+func takenBack(ctx context.Context, tx pg.Tx, rows []Incoming) ([]string, error) {
+	if statement.Source(rows[0].ProviderID) == "" {
+		return []string{}, nil
+	}
+	former, err := pg.All[struct {
+		Key string `db:"provider_id"`
+		Now string `db:"now"`
+	}](ctx, tx, `select i.provider_id, t.provider_id as now from incoming i
+		join transaction_alias a on a.account_id = i.account_id and a.provider_id = i.provider_id
+		join transaction t on t.id = a.transaction_id
+		where t.deleted_at is not null and t.deleted_source = 'provider'`)
+	again := []string{}
+	for _, f := range former {
+		if statement.Source(f.Now) == "" {
+			again = append(again, f.Key)
+		}
+	}
+	return again, err
 }

@@ -7,7 +7,10 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/books/journal"
+	"coffer/internal/books/ledger"
 	"coffer/internal/platform/id"
+	"coffer/internal/platform/op"
+	"coffer/internal/platform/pg"
 )
 
 // redo undoes an undo, and expects so many rows to stay away because the bank has reported them.
@@ -315,4 +318,92 @@ func TestImportUndoneTwice(t *testing.T) {
 	l.holds(t, "the first sync undone", append([]string{"2026-01-05 900.00 Miete"}, lateBooks[1:]...)...)
 	out := l.undo(t, imported)
 	l.holds(t, fmt.Sprintf("the import undone again: %v", out.ByReason), lateBooks[1:]...)
+}
+
+// The bank takes back a payment that it had taken over from a file: the file brings it again. When
+// the bank reports it again, it counts once.
+func TestBankTakesBackWhatItTookOver(t *testing.T) {
+	t.Parallel()
+	for name, pending := range map[string]bool{"posted": false, "pending": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const file, fruit, market = "Date,Description,Amount\n2026-04-15,Obst,-6.00\n", "2026-04-15 6.00 Obst",
+				"2026-04-16 6.00 MARKET"
+			l := newLate(t, bank.Delta)
+			l.brings(t, file)
+			row := fed("a", "2026-04-16", "6.00", "MARKET")
+			row.Pending = pending
+			l.bank.reports(row)
+			l.sync(t)
+			l.holds(t, "reported", market)
+			l.takesBack("a")
+			back := l.sync(t)
+			l.holds(t, "taken back")
+			imported := l.brings(t, file).ChangeID
+			l.holds(t, "the file again", fruit)
+			if out := l.brings(t, file); out.changed() {
+				t.Errorf("the file once more: %+v", out.Counts)
+			}
+			if back != nil {
+				if out := l.undo(t, back); len(out.Skipped) == 0 {
+					t.Errorf("undone beside the file's row: %+v", out)
+				}
+				l.holds(t, "the sync undone", fruit)
+			}
+			l.undo(t, imported)
+			l.holds(t, "the import undone")
+			l.brings(t, file)
+			l.holds(t, "imported again", fruit)
+			l.bank.reports(fed("a", "2026-04-16", "6.00", "MARKET"))
+			l.sync(t)
+			l.holds(t, "reported again", market)
+			if out := l.brings(t, file); out.changed() {
+				t.Errorf("the file in the end: %+v", out.Counts)
+			}
+			l.holds(t, "in the end", market)
+		})
+	}
+}
+
+// Somebody deletes a row of the bank, and a file brings its payment: the deletion cannot be undone
+// beside the file's row. Once the import is undone, it can.
+func TestDeletedRowOfTheBankAndItsFile(t *testing.T) {
+	t.Parallel()
+	l := newLate(t, bank.Delta)
+	const file, fruit, market = "Date,Description,Amount\n2026-04-15,Obst,-6.00\n", "2026-04-15 6.00 Obst",
+		"2026-04-16 6.00 MARKET"
+	l.bank.reports(fed("a", "2026-04-16", "6.00", "MARKET"))
+	l.sync(t)
+	deleted := l.deletes(t, "6.00")
+	imported := l.brings(t, file).ChangeID
+	l.holds(t, "the file", fruit)
+	if out := l.undo(t, deleted); len(out.Skipped) != 1 || out.Skipped[0].Reason != "conflict" {
+		t.Errorf("undone beside the file's row: %+v", out)
+	}
+	l.holds(t, "refused", fruit)
+	l.undo(t, imported)
+	l.undo(t, deleted)
+	l.holds(t, "undone", market)
+}
+
+// deletes lets a person delete the row of that amount, and returns the change.
+func (l *late) deletes(t *testing.T, amount string) *id.ID {
+	t.Helper()
+	ctx := op.WithActor(t.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "Ada", Scope: op.Full})
+	err := l.db.InTx(ctx, func(tx pg.Tx) error {
+		ref, err := pg.Value[string](ctx, tx, `select id::text from transaction where account_id = $1 and amount = $2
+			and deleted_at is null`, l.of, amount)
+		if err == nil {
+			_, err = l.books.DeleteTransaction(ctx, tx, ledger.TransactionRef{TransactionID: ref})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := pg.Value[*id.ID](t.Context(), l.db, `select id from change order by seq desc limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return change
 }

@@ -83,15 +83,9 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 	if err := word(ctx, tx); err != nil {
 		return out, err
 	}
-	// Drop rows with the old id of a transaction that has posted since, or that a bank has taken
-	// over from a file. If the bank has taken that one back, the file brings it again.
-	again, err := takenBack(ctx, tx, rows)
-	if err != nil {
-		return out, err
-	}
+	// Drop rows with the old id of a transaction that has posted since.
 	if _, err := pg.Exec(ctx, tx, `delete from incoming i using transaction_alias a
-		where a.account_id = i.account_id and a.provider_id = i.provider_id and i.provider_id <> all($1)`,
-		again); err != nil {
+		where a.account_id = i.account_id and a.provider_id = i.provider_id`); err != nil {
 		return out, err
 	}
 	if pending {

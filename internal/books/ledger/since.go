@@ -370,25 +370,3 @@ func repeatedSince(ctx context.Context, q pg.Querier, entries []journal.Entry, i
 				and e.change_id = (select change_id from entry where id = $4))`, ids, accounts, statement.Apart, entries[0].ID)
 	return setOf(found), err
 }
-
-// takenBack returns the identities, of a file's staged rows, under which a bank took over a
-// transaction that it has taken back since.
-func takenBack(ctx context.Context, tx pg.Tx, rows []Incoming) ([]string, error) {
-	if statement.Source(rows[0].ProviderID) == "" {
-		return []string{}, nil
-	}
-	former, err := pg.All[struct {
-		Key string `db:"provider_id"`
-		Now string `db:"now"`
-	}](ctx, tx, `select i.provider_id, t.provider_id as now from incoming i
-		join transaction_alias a on a.account_id = i.account_id and a.provider_id = i.provider_id
-		join transaction t on t.id = a.transaction_id
-		where t.deleted_at is not null and t.deleted_source = 'provider'`)
-	again := []string{}
-	for _, f := range former {
-		if statement.Source(f.Now) == "" {
-			again = append(again, f.Key)
-		}
-	}
-	return again, err
-}

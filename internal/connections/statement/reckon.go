@@ -306,14 +306,11 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file statement.F
 		return nil, err
 	}
 	// Rows that the bank has since corrected, or has reported itself, can only be found by their
-	// former keys. One that the bank has taken back is none of them: the file brings its payment.
-	// In a table without ids, a key has 32 digits and does not begin with the format.
+	// former keys. In a table without ids, a key has 32 digits and does not begin with the format.
 	former, err := pg.All[struct {
-		Key  string `db:"provider_id"`
-		Now  string `db:"now"`
-		Gone bool   `db:"gone"`
-	}](ctx, q, `select a.provider_id, t.provider_id as now,
-				t.deleted_at is not null and t.deleted_source = 'provider' as gone from transaction_alias a
+		Key string `db:"provider_id"`
+		Now string `db:"now"`
+	}](ctx, q, `select a.provider_id, t.provider_id as now from transaction_alias a
 			join transaction t on t.id = a.transaction_id and t.account_id = a.account_id
 		where a.account_id = $1 and (starts_with(a.provider_id, $2) or length(a.provider_id) = 32)`, account,
 		file.Format.Name)
@@ -321,9 +318,7 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file statement.F
 		return nil, err
 	}
 	for _, f := range former {
-		if !f.Gone || statement.Source(f.Now) != "" {
-			more = append(more, statement.Stored{Key: f.Key, Now: f.Now, Gone: true})
-		}
+		more = append(more, statement.Stored{Key: f.Key, Now: f.Now, Gone: true})
 	}
 	stored := make([]statement.Stored, len(rows), len(rows)+len(more))
 	for i, r := range rows {

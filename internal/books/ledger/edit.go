@@ -384,6 +384,17 @@ func restored(entries []journal.Entry) []id.ID {
 	return ids
 }
 
+// deleted returns the transactions that entries delete.
+func deleted(entries []journal.Entry) []id.ID {
+	ids := []id.ID{}
+	for _, e := range entries {
+		if e.Field == journal.FieldDeleted && e.After != nil {
+			ids = append(ids, e.SubjectID)
+		}
+	}
+	return ids
+}
+
 // inClosed returns the transactions to restore whose account is deleted. The other accounts cannot
 // be deleted until the database transaction ends.
 func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {

@@ -69,36 +69,17 @@ func fedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[i
 // bank's rows stands for one transaction, also if that one stays deleted; those that the same
 // entries delete stand for none.
 func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
-	ids, leaving := restored(entries), []id.ID{}
+	ids, leaving := restored(entries), deleted(entries)
 	if len(ids) == 0 {
 		return nil, nil
-	}
-	for _, e := range entries {
-		if e.Field == journal.FieldDeleted && e.After != nil {
-			leaving = append(leaving, e.SubjectID)
-		}
 	}
 	beside, err := undoneBeside(ctx, q, ids)
 	if err != nil {
 		return nil, err
 	}
-	type row struct {
-		ID       id.ID          `db:"id"`
-		Account  id.ID          `db:"account_id"`
-		Identity string         `db:"provider_id"`
-		Date     pg.Date        `db:"date"`
-		Amount   money.Amount   `db:"amount"`
-		Currency money.Currency `db:"currency"`
-		Name     string         `db:"name"`
-		Bank     id.ID          `db:"bank_id"` // the bank's row, as are the other columns with the prefix
-		As       string         `db:"bank_identity"`
-		On       pg.Date        `db:"bank_date"`
-		Words    string         `db:"bank_name"`
-		Formerly []string       `db:"formerly"`
-	}
-	rows, err := pg.All[row](ctx, q, `
-		select f.id, f.account_id, f.provider_id, f.date, f.amount, f.currency, fd.name, b.id as bank_id,
-			b.provider_id as bank_identity, b.date as bank_date, bd.name as bank_name,
+	found, err := pg.All[meeting](ctx, q, `
+		select f.account_id, f.amount, f.currency, f.id as file_id, f.provider_id as file_identity, f.date as file_date,
+			fd.name as file_name, b.id as bank_id, b.provider_id as bank_identity, b.date as bank_date, bd.name as bank_name,
 			array(select a.provider_id from transaction_alias a where a.transaction_id = b.id) as formerly
 		from unnest($1::uuid[]) v (id)
 		join transaction f on f.id = v.id and f.deleted_at is not null and f.origin = 'bank'
@@ -114,75 +95,27 @@ func reportedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (
 			or (select e.after is not null from entry e where e.subject_id = b.id and e.field = 'deleted'
 				and e.id < l.id order by e.id desc limit 1))
 		order by f.account_id, f.date, f.id, b.date, b.id`, slices.Concat(ids, beside), statement.Apart, leaving)
-	if err != nil {
-		return nil, err
-	}
-	type place struct {
-		account  id.ID
-		currency money.Currency
-	}
-	files, fed, seen := map[place][]row{}, map[place][]statement.Row{}, map[id.ID]bool{}
-	isFile := func(identity string) bool { return statement.Source(identity) != "" }
-	for _, r := range rows {
-		if !isFile(r.Identity) || isFile(r.As) || slices.ContainsFunc(r.Formerly, isFile) {
-			continue
-		}
-		at := place{r.Account, r.Currency}
-		if !seen[r.ID] {
-			seen[r.ID], files[at] = true, append(files[at], r)
-		}
-		if !seen[r.Bank] {
-			seen[r.Bank] = true
-			fed[at] = append(fed[at], statement.Row{Date: r.On.String(), Amount: r.Amount, Name: text.Name(r.Words)})
-		}
-	}
 	asked, out := setOf(ids), map[id.ID]bool{}
-	for at, of := range files {
-		stored := make([]statement.Stored, len(of))
-		for i, r := range of {
-			stored[i] = statement.Stored{
-				Key: r.Identity, Date: r.Date.String(), Cents: r.Amount.Cents(), Name: r.Name,
-			}
-		}
-		for _, n := range statement.Fed(fed[at], stored) {
-			if n >= 0 && asked[of[n].ID] {
-				out[of[n].ID] = true
-			}
+	for file := range fed(found) {
+		if asked[file] {
+			out[file] = true
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // filedSince returns those of the transactions to restore that a bank reported and whose payment a
 // file has brought since they were deleted. The file could not know them by then, so the payment is
 // in the books as the file's row. Rows of files that the same entries delete are none of them.
 func filedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]bool, error) {
-	ids, leaving := restored(entries), []id.ID{}
+	ids, leaving := restored(entries), deleted(entries)
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	for _, e := range entries {
-		if e.Field == journal.FieldDeleted && e.After != nil {
-			leaving = append(leaving, e.SubjectID)
-		}
-	}
-	type row struct {
-		ID       id.ID          `db:"id"`
-		Account  id.ID          `db:"account_id"`
-		Identity string         `db:"provider_id"`
-		Date     pg.Date        `db:"date"`
-		Amount   money.Amount   `db:"amount"`
-		Currency money.Currency `db:"currency"`
-		Name     string         `db:"name"`
-		File     id.ID          `db:"file_id"`
-		As       string         `db:"file_identity"`
-		On       pg.Date        `db:"file_date"`
-		Words    string         `db:"file_name"`
-	}
-	// Each is looked up by its days: a join could compare every row with every other.
-	rows, err := pg.All[row](ctx, q, `
-		select b.id, b.account_id, b.provider_id, b.date, b.amount, b.currency, bd.name, f.id as file_id,
-			f.provider_id as file_identity, f.date as file_date, fd.name as file_name
+	found, err := pg.All[meeting](ctx, q, `
+		select b.account_id, b.amount, b.currency, f.id as file_id, f.provider_id as file_identity, f.date as file_date,
+			fd.name as file_name, b.id as bank_id, b.provider_id as bank_identity, b.date as bank_date, bd.name as bank_name,
+			'{}'::text[] as formerly
 		from unnest($1::uuid[]) v (id)
 		join transaction b on b.id = v.id and b.deleted_at is not null and b.origin = 'bank'
 		join descriptor bd on bd.id = b.descriptor_id
@@ -195,42 +128,75 @@ func filedSince(ctx context.Context, q pg.Querier, entries []journal.Entry) (map
 		where f.id <> all($3) and (select e.after is null from entry e where e.subject_id = f.id
 			and e.field = 'deleted' and e.id > l.id order by e.id limit 1) -- it came, or came back, since
 		order by b.account_id, b.date, b.id, f.date, f.id`, ids, statement.Apart, leaving)
-	if err != nil {
-		return nil, err
+	out := map[id.ID]bool{}
+	for _, bank := range fed(found) {
+		out[bank] = true
 	}
+	return out, err
+}
+
+// A meeting is a row of a file and one of a bank in the same account that may be the same payment:
+// the amount is equal, and the days are near.
+type meeting struct {
+	Account      id.ID          `db:"account_id"`
+	Amount       money.Amount   `db:"amount"`
+	Currency     money.Currency `db:"currency"`
+	File         id.ID          `db:"file_id"`
+	FileIdentity string         `db:"file_identity"`
+	FileDate     pg.Date        `db:"file_date"`
+	FileName     string         `db:"file_name"`
+	Bank         id.ID          `db:"bank_id"`
+	BankIdentity string         `db:"bank_identity"`
+	BankDate     pg.Date        `db:"bank_date"`
+	BankName     string         `db:"bank_name"`
+	Formerly     []string       `db:"formerly"` // identities under which the bank's row was another file's
+}
+
+// fed pairs the files' rows with the bank's as a sync would, each row once, and maps the former to
+// the latter.
+func fed(found []meeting) map[id.ID]id.ID {
 	type place struct {
 		account  id.ID
 		currency money.Currency
 	}
-	banks, files, seen := map[place][]row{}, map[place][]statement.Stored{}, map[id.ID]bool{}
-	for _, r := range rows {
-		if statement.Source(r.Identity) != "" || statement.Source(r.As) == "" {
+	type sides struct {
+		files, banks []id.ID
+		stored       []statement.Stored
+		rows         []statement.Row
+	}
+	at, seen := map[place]*sides{}, map[id.ID]bool{}
+	isFile := func(identity string) bool { return statement.Source(identity) != "" }
+	for _, m := range found {
+		if !isFile(m.FileIdentity) || isFile(m.BankIdentity) || slices.ContainsFunc(m.Formerly, isFile) {
 			continue
 		}
-		at := place{r.Account, r.Currency}
-		if !seen[r.ID] {
-			seen[r.ID], banks[at] = true, append(banks[at], r)
+		of := at[place{m.Account, m.Currency}]
+		if of == nil {
+			of = &sides{}
+			at[place{m.Account, m.Currency}] = of
 		}
-		if !seen[r.File] {
-			seen[r.File] = true
-			files[at] = append(files[at], statement.Stored{
-				Key: r.As, Date: r.On.String(), Cents: r.Amount.Cents(), Name: r.Words,
+		if !seen[m.File] {
+			seen[m.File] = true
+			of.files, of.stored = append(of.files, m.File), append(of.stored, statement.Stored{
+				Key: m.FileIdentity, Date: m.FileDate.String(), Cents: m.Amount.Cents(), Name: m.FileName,
+			})
+		}
+		if !seen[m.Bank] {
+			seen[m.Bank] = true
+			of.banks, of.rows = append(of.banks, m.Bank), append(of.rows, statement.Row{
+				Date: m.BankDate.String(), Amount: m.Amount, Name: text.Name(m.BankName),
 			})
 		}
 	}
-	out := map[id.ID]bool{}
-	for at, of := range banks {
-		fed := make([]statement.Row, len(of))
-		for i, r := range of {
-			fed[i] = statement.Row{Date: r.Date.String(), Amount: r.Amount, Name: text.Name(r.Name)}
-		}
-		for i, n := range statement.Fed(fed, files[at]) {
+	out := map[id.ID]id.ID{}
+	for _, of := range at {
+		for i, n := range statement.Fed(of.rows, of.stored) {
 			if n >= 0 {
-				out[of[i].ID] = true
+				out[of.files[n]] = of.banks[i]
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // undoneBeside returns transactions of files that stay deleted because their import was undone or

@@ -21,6 +21,8 @@ export function Bars(p: {
   say: (c: Cents) => string;
   axis: (c: Cents) => string;
   way: (month: string) => { href: string; go: () => void };
+  /** Draw no average, for bars that mean nothing when they are added up. */
+  apart?: boolean;
 }) {
   const began = p.bars.findIndex((b) => b.value !== 0n);
   const complete = began < 0 ? [] : p.bars.slice(began, -1);
@@ -52,7 +54,7 @@ export function Bars(p: {
                 </text>
               </g>
             ))}
-            {mean > 0n && (
+            {mean > 0n && !p.apart && (
               <line className={css.before} x1={box.left} x2={width} y1={y(length(mean))} y2={y(length(mean))} />
             )}
             {shown.map((b) => {

@@ -146,12 +146,7 @@ function ByMonth({ payee: p, tone, own }: { payee: PayeeDetail; tone: Tone; own:
     <Card title={t`By month`} aside={!own && <Sum value={total} currency={currency} />}>
       <p className="small dim">
         <Trans>Last 12 months</Trans> · {transactions(count)} ·{" "}
-        {own && (
-          <>
-            <Trans>Transfers between your accounts</Trans> ·{" "}
-          </>
-        )}
-        <Trans>Dotted line: average</Trans>
+        {own ? <Trans>Transfers between your accounts</Trans> : <Trans>Dotted line: average</Trans>}
       </p>
       <Bars
         name={p.payee_name}
@@ -160,6 +155,7 @@ function ByMonth({ payee: p, tone, own }: { payee: PayeeDetail; tone: Tone; own:
         say={(c) => money(c, currency)}
         axis={(c) => (hidden ? "" : compact(c, currency))}
         way={way}
+        apart={own}
       />
     </Card>
   );
